@@ -1,0 +1,9 @@
+# SPDX-FileCopyrightText: The Reverb Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The protobuf messages under the module paths that dm-reverb programs import."""
+
+from reverb import _lazy
+
+__getattr__, __dir__ = _lazy.attributes(
+    __name__, modules=("checkpointing", "patterns_pb2", "reverb_service_pb2", "schema_pb2")
+)

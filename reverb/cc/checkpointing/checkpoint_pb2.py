@@ -1,0 +1,7 @@
+# SPDX-FileCopyrightText: The Reverb Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The messages of proto/checkpoint.proto, made on first use."""
+
+from reverb import _protos
+
+__getattr__, __dir__ = _protos.exports("checkpoint.proto")

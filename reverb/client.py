@@ -1,0 +1,520 @@
+# SPDX-FileCopyrightText: The Reverb Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The client: inserts, samples, updates and questions to a server."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import operator
+import os
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from reverb import _core, errors, replay_sample, reverb_types
+
+__all__ = ["Client", "Writer"]
+
+# Stands for "not given": the environment decides, then our default.
+_DEFAULT: Any = object()
+
+# Seconds for which nests of signatures are believed without asking again.
+_SIGNATURE_AGE = 5.0
+
+
+class Writer:
+    """Steps in, items over the last steps out; made by `Client.writer`.
+
+    For one thread at a time.
+    """
+
+    def __init__(self, internal_writer: _core.Writer) -> None:
+        """Wraps the extension's writer (private)."""
+        self._writer = internal_writer
+
+    def append(self, data: Any) -> None:
+        """Appends one step.
+
+        May wait while `max_in_flight_items` items are not yet confirmed.
+
+        Args:
+          data: Nest of values, as many as in the other steps.
+
+        Raises:
+          InvalidArgumentError: The step doesn't fit the steps before.
+          TypeError: Tables can't hold one of the values, which is named.
+          FailedPreconditionError: The writer is closed.
+        """
+        self._writer.append(data)
+
+    def append_sequence(self, sequence: Any) -> None:
+        """Appends T steps at once.
+
+        Args:
+          sequence: Nest of arrays `[T, ...]`.
+
+        Raises:
+          InvalidArgumentError: There are no leaves, or not all have the same leading dimension.
+          TypeError: See `append`.
+          FailedPreconditionError: The writer is closed.
+        """
+        self._writer.append_sequence(sequence)
+
+    def create_item(self, table: str, num_timesteps: int, priority: float) -> None:
+        """Makes an item of the last steps; it is sent when their chunk is complete.
+
+        Args:
+          table: Name of the table.
+          num_timesteps: Steps that the item has; at least 1, at most `max_sequence_length` and the
+            number of steps there are.
+          priority: Of the item.
+
+        Raises:
+          InvalidArgumentError: A number is out of its range, there is no such table, or the steps
+            don't fit its signature.
+          FailedPreconditionError: The writer is closed.
+        """
+        self._writer.create_item(table, num_timesteps, priority)
+
+    def flush(self) -> None:
+        """Sends what is pending and waits until the server has confirmed it.
+
+        Raises:
+          UnavailableError: The server stayed away too long; the items stay pending.
+          FailedPreconditionError: The writer is closed.
+        """
+        self._writer.flush()
+
+    def close(self, retry_on_unavailable: bool = True) -> None:
+        """Flushes and ends the stream.
+
+        Args:
+          retry_on_unavailable: Whether to wait for a server that is away; else pending items are
+            given up.
+
+        Raises:
+          ValueError: The writer is closed already.
+          UnavailableError: The server stayed away too long; the writer is still open.
+        """
+        self._writer.close(retry_on_unavailable)
+
+    def __enter__(self) -> Writer:
+        if self._writer.closed:
+            cls = errors.with_builtin(errors.FailedPreconditionError, ValueError)
+            raise cls("the writer is closed")
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if isinstance(exc, errors.WAIT_ERRORS):
+                self._give_up()  # waiting again would fail again
+            else:
+                self.flush()
+                self.close()
+        except errors.ReverbError:
+            self._give_up()
+            if exc is None:
+                raise
+
+    def _give_up(self) -> None:
+        with contextlib.suppress(errors.ReverbError):
+            self._writer.close(False)
+
+    def __del__(self) -> None:
+        writer = getattr(self, "_writer", None)  # None if half made
+        if writer is not None and not writer.closed:
+            # Without `source=self`: that would keep the writer alive.
+            warnings.warn(
+                f"{self!r} was dropped without close(): pending items are sent in the background",
+                ResourceWarning,
+                stacklevel=2,
+            )
+
+    def __repr__(self) -> str:
+        return f"{self._writer!r}, closed: {self._writer.closed}"
+
+
+class Client:
+    """A client of one server.
+
+    Safe to be used by several threads; what it makes (writers, generators) is for
+    one thread at a time. It can be pickled.
+    """
+
+    def __init__(
+        self,
+        server_address: str,
+        *,
+        connect_timeout: float | None = _DEFAULT,
+        reconnect_timeout: float | None = _DEFAULT,
+    ) -> None:
+        """Makes a client. No connection is made yet.
+
+        Args:
+          server_address: `host:port`, or any other target that gRPC knows.
+          connect_timeout: Seconds that calls wait for a server that was never reached, before they
+            raise `UnavailableError`; None for ever. By default REVERB_CONNECT_TIMEOUT (a number or
+            `none`), else 300.
+          reconnect_timeout: The same for a server to which the connection was lost; by default
+            REVERB_RECONNECT_TIMEOUT, else 15.
+
+        Raises:
+          TypeError: `server_address` is not a str or a timeout not a number.
+          InvalidArgumentError: A timeout is negative or not a number.
+        """
+        if not isinstance(server_address, str):
+            raise TypeError(f"server_address must be a str, not {server_address!r}")
+        self._server_address = server_address
+        # What was given, for pickling: the rest is decided where the copy is made.
+        self._keywords = {
+            name: value
+            for name, value in (
+                ("connect_timeout", connect_timeout),
+                ("reconnect_timeout", reconnect_timeout),
+            )
+            if value is not _DEFAULT
+        }
+        self._client = _core.Client(
+            server_address,
+            _timeout_option("connect_timeout", connect_timeout, 300.0),
+            _timeout_option("reconnect_timeout", reconnect_timeout, 15.0),
+        )
+        self._signatures: dict[str, Any] = {}
+        self._signatures_until = -math.inf
+
+    @property
+    def server_address(self) -> str:
+        """The address given to the constructor."""
+        return self._server_address
+
+    def insert(
+        self, data: Any, priorities: Mapping[str, float], *, timeout: float | None = None
+    ) -> None:
+        """Inserts one step into one or several tables and waits until it is there.
+
+        Not atomic: tables are served in the order of `priorities`.
+
+        Args:
+          data: Nest of values. Sampled items have a leading dimension of 1.
+          priorities: Per table the priority of its item.
+          timeout: Seconds for the call; None for as long as the rate limiters take, 0 to try once.
+
+        Raises:
+          InvalidArgumentError: A table is unknown, the data doesn't fit its signature, a priority
+            is out of range, or there is nothing to insert.
+          DeadlineExceededError: `timeout` has passed; its attributes say which tables have it.
+          UnavailableError: The server stayed away too long.
+          TypeError: Tables can't hold one of the values, which is named.
+        """
+        self._client.insert(data, priorities, timeout)
+
+    def writer(
+        self,
+        max_sequence_length: int,
+        delta_encoded: bool = False,
+        chunk_length: int | None = None,
+        max_in_flight_items: int | None = 25,
+    ) -> Writer:
+        """A writer whose items are the last steps of one sequence.
+
+        Args:
+          max_sequence_length: Steps that an item may have.
+          delta_encoded: Whether integers are stored as differences along time, which compress
+            better if they change slowly.
+          chunk_length: Steps that are compressed and sent together; by default up to 10.
+          max_in_flight_items: Items that may be sent and unconfirmed before calls wait; None for a
+            million.
+
+        Raises:
+          InvalidArgumentError: A number is out of its range.
+          UnavailableError: The server stayed away too long.
+        """
+        max_sequence_length = operator.index(max_sequence_length)
+        if max_sequence_length < 1:
+            raise errors.InvalidArgumentError(
+                f"max_sequence_length must be >= 1, not {max_sequence_length}"
+            )
+        if chunk_length is None:
+            chunk_length = min(10, max_sequence_length)
+        chunk_length = operator.index(chunk_length)
+        if not 1 <= chunk_length <= max_sequence_length:
+            raise errors.InvalidArgumentError(
+                f"chunk_length must be from 1 to max_sequence_length ({max_sequence_length}), not "
+                f"{chunk_length}"
+            )
+        if max_in_flight_items is None:
+            max_in_flight_items = 1_000_000
+        max_in_flight_items = operator.index(max_in_flight_items)
+        if max_in_flight_items < 1:
+            raise errors.InvalidArgumentError(
+                f"max_in_flight_items must be >= 1 or None, not {max_in_flight_items}"
+            )
+        return Writer(
+            self._client.new_writer(
+                chunk_length, max_sequence_length, delta_encoded, max_in_flight_items
+            )
+        )
+
+    def trajectory_writer(self, num_keep_alive_refs: int, *, validate_items: bool = True) -> Any:
+        """A writer whose items are cut freely from a history of steps.
+
+        Args:
+          num_keep_alive_refs: Newest steps that items can be made of; >= 1.
+          validate_items: Whether items are checked against the signatures of their tables.
+
+        Raises:
+          InvalidArgumentError: `num_keep_alive_refs` is below 1.
+          TypeError: It is not an int.
+          UnimplementedError: Not available in this version.
+        """
+        del validate_items
+        if operator.index(num_keep_alive_refs) < 1:
+            raise errors.InvalidArgumentError(
+                f"num_keep_alive_refs must be >= 1, not {num_keep_alive_refs}"
+            )
+        raise errors.UnimplementedError(
+            "trajectory_writer is not available in this version: it comes with the trajectory "
+            "writers; until then use Client.writer"
+        )
+
+    def structured_writer(self, configs: Sequence[Any]) -> Any:
+        """A writer that makes the items its configs describe.
+
+        Args:
+          configs: See `reverb.structured_writer.create_config`; not empty.
+
+        Raises:
+          InvalidArgumentError: `configs` is empty.
+          AttributeError: A config is none.
+          UnimplementedError: Not available in this version.
+        """
+        if not configs:
+            raise errors.InvalidArgumentError("structured_writer needs at least one config")
+        for config in configs:
+            config.SerializeToString()
+        raise errors.UnimplementedError(
+            "structured_writer is not available in this version: it comes with the structured "
+            "writers; until then use Client.writer"
+        )
+
+    def sample(
+        self,
+        table: str,
+        num_samples: int = 1,
+        *,
+        emit_timesteps: bool = True,
+        unpack_as_table_signature: bool = False,
+        timeout: float | None = None,
+    ) -> Generator[Any, None, None]:
+        """Samples items, one after the other.
+
+        A generator: nothing happens before the first `next`.
+
+        Args:
+          table: Name of the table.
+          num_samples: How many to sample.
+          emit_timesteps: Whether to yield a list of `ReplaySample`s, one per timestep, instead of
+            one with arrays `[T, ...]`.
+          unpack_as_table_signature: Whether `data` is nested as the table's signature; else it is
+            a flat list.
+          timeout: Seconds to wait for each item; None for as long as it takes, 0 to try once.
+
+        Yields:
+          A `ReplaySample`, or a list of them.
+
+        Raises:
+          NotFoundError: There is no such table.
+          InvalidArgumentError: `num_samples` is 0 or below -1, the columns differ in length though
+            timesteps were asked for, or the data doesn't fit the signature.
+          TypeError: A column has no time dimension though timesteps were asked for.
+          DeadlineExceededError: `timeout` has passed without an item.
+          UnavailableError: The server stayed away too long.
+        """
+        num_samples = operator.index(num_samples)
+        if num_samples == 0 or num_samples < -1:
+            raise errors.InvalidArgumentError(f"num_samples must be >= 1, not {num_samples}")
+        if num_samples == -1:
+            return
+        unpack = self._unpacker(table, timeout) if unpack_as_table_signature else None
+        sampler = self._client.new_sampler(table, num_samples, None, timeout)
+        try:
+            next_sample = sampler.next_timesteps if emit_timesteps else sampler.next
+            while (sample := next_sample()) is not None:
+                info, data = sample
+                if not emit_timesteps:
+                    yield sample if unpack is None else sample._replace(data=unpack(data))
+                elif unpack is None:
+                    yield [replay_sample.ReplaySample(info, step) for step in data]
+                else:
+                    yield [replay_sample.ReplaySample(info, unpack(step)) for step in data]
+        finally:
+            sampler.close()
+
+    def mutate_priorities(
+        self,
+        table: str,
+        updates: Mapping[int, float] | None = None,
+        deletes: Iterable[int] | None = None,
+    ) -> None:
+        """Deletes items and changes the priorities of others, in this order and at once.
+
+        Args:
+          table: Name of the table.
+          updates: New priorities by key; keys that the table doesn't have are ignored.
+          deletes: Keys of the items to delete; likewise.
+
+        Raises:
+          NotFoundError: There is no such table.
+          InvalidArgumentError: A selector can't hold one of the priorities; nothing was changed.
+          TypeError: A key is not an int from 0 to 2**64 - 1.
+          UnavailableError: The server stayed away too long.
+        """
+        self._client.mutate_priorities(table, updates, deletes)
+
+    def reset(self, table: str) -> None:
+        """Removes all items of a table and zeroes its counters.
+
+        Args:
+          table: Name of the table.
+
+        Raises:
+          NotFoundError: There is no such table.
+          UnavailableError: The server stayed away too long.
+        """
+        self._client.reset(table)
+
+    def server_info(self, timeout: int | None = None) -> dict[str, reverb_types.TableInfo]:
+        """What the server's tables say about themselves.
+
+        Args:
+          timeout: Whole seconds to wait for the answer; None, 0 and negative numbers for no limit.
+
+        Returns:
+          Table infos by name.
+
+        Raises:
+          DeadlineExceededError: `timeout` has passed.
+          UnavailableError: The server stayed away too long.
+          TypeError: `timeout` is not an int.
+        """
+        seconds = None
+        if timeout is not None and (seconds := operator.index(timeout)) <= 0:
+            seconds = None
+        try:
+            _, tables = self._client.server_info(seconds)
+        except errors.DeadlineExceededError as error:
+            raise errors.DeadlineExceededError(
+                f"Deadline Exceeded: {self._server_address} did not answer within the timeout of "
+                f"{timeout} seconds"
+            ) from error
+        infos = {name: reverb_types.TableInfo.from_serialized_proto(info) for name, info in tables}
+        self._signatures = {name: info.signature for name, info in infos.items()}
+        self._signatures_until = time.monotonic() + _SIGNATURE_AGE
+        return infos
+
+    def checkpoint(self) -> str:
+        """Has the server write a checkpoint.
+
+        Returns:
+          The path of the checkpoint's folder, as the server sees it.
+
+        Raises:
+          UnimplementedError: Not available in this version.
+          UnavailableError: There is no server.
+        """
+        return self._client.checkpoint()
+
+    def close(self) -> None:
+        """Ends the calls that wait and refuses later ones."""
+        self._client.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        keywords: dict[str, Any] = self._keywords
+        return functools.partial(type(self), **keywords), (self._server_address,)
+
+    def __repr__(self) -> str:
+        return f"Client, server_address={self._server_address}"
+
+    def _unpacker(self, table: str, timeout: float | None) -> Callable[[list[Any]], Any] | None:
+        """Nests flat data as the table's signature; None if it has none."""
+        if table not in self._signatures or time.monotonic() > self._signatures_until:
+            self._fetch_signatures(timeout)
+        if table not in self._signatures:
+            names = ", ".join(repr(name) for name in sorted(self._signatures))
+            raise errors.InvalidArgumentError(
+                f"Unable to find signatures for table {table!r}: the server has the tables [{names}]",
+                table=table if isinstance(table, str) else None,
+            )
+        if self._signatures[table] is None:
+            return None
+        from reverb import nest
+
+        def unpack(flat: list[Any]) -> Any:
+            signature = self._signatures.get(table)
+            try:
+                return nest.unflatten_as(signature, flat)
+            except ValueError:
+                pass
+            # The server may be another by now.
+            self._fetch_signatures(timeout)
+            signature = self._signatures.get(table)
+            try:
+                return nest.unflatten_as(signature, flat)
+            except ValueError:
+                raise errors.InvalidArgumentError(
+                    f"an item of table {table!r} has {len(flat)} columns, its signature has "
+                    f"{len(nest.flatten(signature))}",
+                    table=table,
+                ) from None
+
+        return unpack
+
+    def _fetch_signatures(self, timeout: float | None) -> None:
+        # An item may be there at once, but not the answer: a second at least.
+        limited = timeout is not None and math.isfinite(timeout)
+        seconds = max(1, math.ceil(timeout)) if timeout is not None and limited else None
+        self.server_info(seconds)
+
+
+def _timeout_option(name: str, value: Any, default: float) -> float | None:
+    """The timeout in force: as given, as the environment says, or `default`."""
+    source = name
+    if value is _DEFAULT:
+        source = f"REVERB_{name.upper()}"
+        text = os.environ.get(source, "").strip()
+        if not text:
+            return default
+        value = text
+        if text.lower() == "none":
+            return None
+        with contextlib.suppress(ValueError):
+            value = float(text)
+        if isinstance(value, str):
+            raise errors.InvalidArgumentError(
+                f"{source} must be a number of seconds or `none`, not {text!r}"
+            )
+    if value is None:
+        return None
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{source} must be a number of seconds or None, not {value!r}")
+    seconds = float(value)
+    if not seconds >= 0:
+        raise errors.InvalidArgumentError(
+            f"{source} must be None or a number of seconds >= 0, not {value}"
+        )
+    return seconds
