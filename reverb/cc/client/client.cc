@@ -67,7 +67,7 @@ class Client::Impl {
   InsertOutcome Insert(absl::Span<const TensorView> columns,
                        Priorities priorities, std::optional<double> timeout,
                        const WaitOptions& wait,
-                       std::shared_ptr<const std::string> structure);
+                       const std::shared_ptr<const std::string>& structure);
 
  private:
   // Whether all may be sent; `wait` for the tables' signatures.
@@ -134,7 +134,7 @@ absl::Status Client::Impl::AwaitInsert(InsertStream& stream,
 Client::InsertOutcome Client::Impl::Insert(
     absl::Span<const TensorView> columns, Priorities priorities,
     std::optional<double> timeout, const WaitOptions& wait,
-    std::shared_ptr<const std::string> structure) {
+    const std::shared_ptr<const std::string>& structure) {
   const SteadyTime now = Clock::Real().Now();
   const bool try_once = timeout && *timeout <= 0;
   WaitOptions limited = wait;
@@ -241,9 +241,8 @@ const Client::Options& Client::options() const { return impl_->options(); }
 Client::InsertOutcome Client::Insert(
     absl::Span<const TensorView> columns, Priorities priorities,
     std::optional<double> timeout, const WaitOptions& wait,
-    std::shared_ptr<const std::string> structure) {
-  return impl_->Insert(columns, priorities, timeout, wait,
-                       std::move(structure));
+    const std::shared_ptr<const std::string>& structure) {
+  return impl_->Insert(columns, priorities, timeout, wait, structure);
 }
 
 absl::StatusOr<std::unique_ptr<Writer>> Client::NewWriter(

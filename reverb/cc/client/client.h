@@ -69,7 +69,7 @@ class Client : public std::enable_shared_from_this<Client> {
       absl::Span<const TensorView> columns,
       absl::Span<const std::pair<std::string, double>> priorities,
       std::optional<double> timeout, const WaitOptions& wait,
-      std::shared_ptr<const std::string> structure = nullptr);
+      const std::shared_ptr<const std::string>& structure = nullptr);
 
   absl::StatusOr<std::unique_ptr<Writer>> NewWriter(
       const Writer::Options& options, const WaitOptions& wait);
