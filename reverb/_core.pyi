@@ -5,7 +5,28 @@ The engine, server and client of reverb.
 from __future__ import annotations
 import collections.abc
 import typing
-__all__: list[str] = ['Client', 'FifoSelector', 'HeapSelector', 'ItemSelector', 'LifoSelector', 'Limits', 'Packer', 'PrioritizedSelector', 'RateLimiter', 'Sampler', 'Server', 'Table', 'TableExtension', 'UniformSelector', 'Writer', 'in_forked_child']
+__all__: list[str] = ['Cell', 'Client', 'ColumnHistory', 'FifoSelector', 'HeapSelector', 'ItemSelector', 'LifoSelector', 'Limits', 'Packer', 'PrioritizedSelector', 'RateLimiter', 'Sampler', 'Server', 'Table', 'TableExtension', 'TrajectoryColumn', 'TrajectoryWriter', 'UniformSelector', 'Writer', 'in_forked_child']
+class Cell:
+    """
+    Stands for one cell that was appended.
+    """
+    def __eq__(self, arg0: typing.Any) -> bool:
+        ...
+    def __hash__(self) -> int:
+        ...
+    def __repr__(self) -> str:
+        ...
+    def numpy(self) -> typing.Any:
+        ...
+    @property
+    def dtype(self) -> typing.Any:
+        ...
+    @property
+    def expired(self) -> bool:
+        ...
+    @property
+    def shape(self) -> typing.Any:
+        ...
 class Client:
     """
     The calls to one server address.
@@ -24,6 +45,8 @@ class Client:
         ...
     def new_sampler(self, table: typing.Any, max_samples: typing.SupportsInt | typing.SupportsIndex = -1, max_in_flight: typing.SupportsInt | typing.SupportsIndex | None = None, timeout: typing.Any = None) -> Sampler:
         ...
+    def new_trajectory_writer(self, num_keep_alive_refs: typing.SupportsInt | typing.SupportsIndex, validate_items: bool, max_pending_bytes: typing.SupportsInt | typing.SupportsIndex | None) -> TrajectoryWriter:
+        ...
     def new_writer(self, chunk_length: typing.SupportsInt | typing.SupportsIndex, max_timesteps: typing.SupportsInt | typing.SupportsIndex, delta_encoded: bool = False, max_in_flight_items: typing.SupportsInt | typing.SupportsIndex = 25) -> Writer:
         ...
     def reset(self, table: typing.Any) -> None:
@@ -31,6 +54,30 @@ class Client:
     def server_info(self, timeout: typing.Any = None) -> tuple:
         """
         The id of the server's state, and (name, TableInfo bytes) of each table.
+        """
+class ColumnHistory:
+    """
+    What was appended to one column since the history was last cleared.
+    """
+    def __getitem__(self, key: typing.Any) -> TrajectoryColumn:
+        """
+        The cells that `key` selects, as from a list of all steps.
+        
+        An int selects one cell and squeezes it. A slice without a start (`history[:k]`)
+        leaves out steps that have expired.
+        
+        IndexError: an int is not below the length. InvalidArgumentError: a step has
+        expired, had no value, or is before the first.
+        """
+    def __iter__(self) -> collections.abc.Iterator:
+        ...
+    def __len__(self) -> int:
+        ...
+    def __repr__(self) -> str:
+        ...
+    def path(self) -> typing.Any:
+        """
+        Path of the column.
         """
 class FifoSelector(ItemSelector):
     """
@@ -170,6 +217,77 @@ class TableExtension:
     """
     A hook into what happens to a table's items.
     """
+class TrajectoryColumn:
+    """
+    Cells of one column that become a column of an item.
+    
+    Attributes:
+      is_squeezed: Whether this is one cell without a time dimension.
+    """
+    def __getitem__(self, key: typing.Any) -> TrajectoryColumn:
+        """
+        The cells that `key` selects as from a tuple; an int selects one and squeezes it.
+        """
+    def __init__(self, data_references: typing.Any, *, squeeze: bool = False, path: typing.Any = None) -> None:
+        """
+        Makes a column of references, in the order that samplers shall see; they may
+        come from several histories.
+        
+        Raises InvalidArgumentError if a reference is None or there isn't exactly one to
+        squeeze, TypeError for anything else.
+        """
+    def __iter__(self) -> collections.abc.Iterator:
+        ...
+    def __len__(self) -> int:
+        ...
+    def __repr__(self) -> str:
+        ...
+    def numpy(self) -> typing.Any:
+        """
+        A copy of the values, `[T, ...]`, or the cell's value if squeezed.
+        
+        FailedPreconditionError: a cell has expired. InvalidArgumentError: the column is empty.
+        """
+    @property
+    def dtype(self) -> typing.Any:
+        """
+        The NumPy dtype, `object` for strings; errors as those of `shape`.
+        """
+    @property
+    def is_squeezed(self) -> bool:
+        ...
+    @property
+    def shape(self) -> typing.Any:
+        """
+        Shape of the column: `[T, ...]`, or the cell's if squeezed.
+        
+        IndexError: the column is empty. FailedPreconditionError: the first cell has expired.
+        """
+class TrajectoryWriter:
+    """
+    Steps in, items over any of the cells that are still kept out.
+    """
+    def append(self, data: typing.Any, partial_step: bool) -> None:
+        ...
+    def append_batch(self, data: typing.Any, episode_ends: typing.Any) -> None:
+        ...
+    def close(self) -> None:
+        ...
+    def configure(self, path: typing.Any, num_keep_alive_refs: typing.SupportsInt | typing.SupportsIndex, max_chunk_length: typing.SupportsInt | typing.SupportsIndex | None) -> None:
+        ...
+    def create_item(self, table: typing.Any, priority: typing.Any, trajectory: typing.Any) -> int:
+        ...
+    def end_episode(self, environment: typing.SupportsInt | typing.SupportsIndex, clear: bool, timeout: typing.SupportsFloat | typing.SupportsIndex | None) -> None:
+        ...
+    def episode_steps(self, environment: typing.SupportsInt | typing.SupportsIndex) -> int:
+        ...
+    def flush(self, max_pending: typing.SupportsInt | typing.SupportsIndex, timeout: typing.SupportsFloat | typing.SupportsIndex | None) -> None:
+        ...
+    def history(self, environment: typing.SupportsInt | typing.SupportsIndex) -> typing.Any:
+        ...
+    @property
+    def num_envs(self) -> int:
+        ...
 class UniformSelector(ItemSelector):
     """
     Chooses each item with the same probability.

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from reverb import _core, errors, replay_sample, reverb_types
+from reverb import _core, errors, replay_sample, reverb_types, trajectory_writer
 
 __all__ = ["Client", "Writer"]
 
@@ -264,26 +264,37 @@ class Client:
             )
         )
 
-    def trajectory_writer(self, num_keep_alive_refs: int, *, validate_items: bool = True) -> Any:
+    def trajectory_writer(
+        self,
+        num_keep_alive_refs: int,
+        *,
+        validate_items: bool = True,
+        max_pending_bytes: int | None = None,
+    ) -> trajectory_writer.TrajectoryWriter:
         """A writer whose items are cut freely from a history of steps.
 
         Args:
-          num_keep_alive_refs: Newest steps that items can be made of; >= 1.
+          num_keep_alive_refs: Newest values of each column that items can be made of; >= 1.
           validate_items: Whether items are checked against the signatures of their tables.
+          max_pending_bytes: Bytes of items that may be unconfirmed before `append` raises; None for
+            no limit, with a warning at 1 GiB.
 
         Raises:
-          InvalidArgumentError: `num_keep_alive_refs` is below 1.
-          TypeError: It is not an int.
-          UnimplementedError: Not available in this version.
+          InvalidArgumentError: A number is out of its range.
+          TypeError: A number is not an int.
+          UnavailableError: The server stayed away too long (only with `validate_items`).
         """
-        del validate_items
-        if operator.index(num_keep_alive_refs) < 1:
+        num_keep_alive_refs = operator.index(num_keep_alive_refs)
+        if num_keep_alive_refs < 1:
             raise errors.InvalidArgumentError(
                 f"num_keep_alive_refs must be >= 1, not {num_keep_alive_refs}"
             )
-        raise errors.UnimplementedError(
-            "trajectory_writer is not available in this version: it comes with the trajectory "
-            "writers; until then use Client.writer"
+        if max_pending_bytes is not None:
+            max_pending_bytes = operator.index(max_pending_bytes)
+        return trajectory_writer.TrajectoryWriter(
+            self._client.new_trajectory_writer(
+                num_keep_alive_refs, bool(validate_items), max_pending_bytes
+            )
         )
 
     def structured_writer(self, configs: Sequence[Any]) -> Any:

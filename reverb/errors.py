@@ -63,6 +63,10 @@ class ReverbError(Exception):
             if value is not None:
                 setattr(self, name, value)
 
+    def __str__(self) -> str:
+        # KeyError's would quote the text where a subclass is one too.
+        return Exception.__str__(self)
+
 
 class InvalidArgumentError(ReverbError, ValueError):
     """The call was wrong whatever the state."""

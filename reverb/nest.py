@@ -22,6 +22,13 @@ def flatten(structure: Any) -> list[Any]:
     return leaves
 
 
+def is_nested(value: Any) -> bool:
+    """Whether `value` is a container for dm-tree."""
+    import tree
+
+    return bool(tree.is_nested(value))
+
+
 def flatten_with_path(structure: Any) -> list[tuple[Path, Any]]:
     """Paths and leaves of `structure` in flat order."""
     import tree

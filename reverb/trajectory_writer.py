@@ -1,6 +1,14 @@
 # SPDX-FileCopyrightText: The Reverb Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of a trajectory, the history they are cut from, and their writer.
+"""The writer whose items are cut freely from a history of steps.
+
+    writer = client.trajectory_writer(num_keep_alive_refs=3)
+    for step in episode:
+        writer.append(step)
+        if writer.episode_steps >= 3:
+            last_three = {"obs": writer.history["obs"][-3:], "reward": writer.history["reward"][-1]}
+            writer.create_item("replay", priority=1.0, trajectory=last_three)
+    writer.end_episode()
 
 A *reference* stands for one cell that was appended. It has `expired`, `shape`,
 `dtype` and `numpy()`; where a step gave a column no value there is None instead.
@@ -8,323 +16,262 @@ A *reference* stands for one cell that was appended. It has `expired`, `shape`,
 
 from __future__ import annotations
 
-import collections
-from collections.abc import Iterator, Sequence
-from typing import Any, overload
+import datetime
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
 
-import numpy as np
-
-from reverb import errors, nest
+from reverb import _core, errors, nest
 
 __all__ = ["TrajectoryColumn", "TrajectoryWriter"]
 
-_LATER = "trajectory writers are not available in this version; they come in the next one"
+TrajectoryColumn = _core.TrajectoryColumn
+_ColumnHistory = _core.ColumnHistory
 
 
-class TrajectoryColumn:
-    """Cells of one column that become a column of an item.
-
-    Attributes:
-      is_squeezed: Whether this is one cell without a time dimension.
-    """
-
-    def __init__(
-        self,
-        data_references: Sequence[Any],
-        *,
-        squeeze: bool = False,
-        path: nest.Path | None = None,
-    ) -> None:
-        """Makes a column.
-
-        Args:
-          data_references: The cells' references, in the order that samplers shall see; they may
-            come from several histories.
-          squeeze: Whether to leave out the time dimension; needs exactly one reference.
-          path: Where the column comes from, for messages.
-
-        Raises:
-          InvalidArgumentError: A reference is None, or there isn't exactly one to squeeze.
-          TypeError: `data_references` is not a sequence.
-        """
-        references = tuple(data_references)
-        where = f" of column {nest.format_path(path)!r}" if path else ""
-        if squeeze and len(references) != 1:
-            raise errors.InvalidArgumentError(
-                f"only a single cell can be squeezed, {len(references)}{where} were given"
-            )
-        if any(reference is None for reference in references):
-            raise errors.InvalidArgumentError(
-                f"steps without a value (None){where}: path={path}, references={references}",
-                column=nest.format_path(path) if path else None,
-            )
-        self._references = references
-        self._path = path
-        self.is_squeezed = squeeze
-
-    def __len__(self) -> int:
-        return len(self._references)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._references)
-
-    def __getitem__(self, key: int | slice | list[int]) -> TrajectoryColumn:
-        """The cells that `key` selects as from a tuple; an int selects one and squeezes it."""
-        if isinstance(key, int):
-            return TrajectoryColumn((self._references[key],), squeeze=True, path=self._path)
-        if isinstance(key, slice):
-            return TrajectoryColumn(self._references[key], path=self._path)
-        if isinstance(key, list):
-            return TrajectoryColumn([self._references[i] for i in key], path=self._path)
-        raise TypeError(f"a column is indexed by int, slice or list of int, not {key!r}")
-
-    @property
-    def shape(self) -> tuple[int | None, ...]:
-        """Shape of the column: `[T, ...]`, or the cell's if squeezed.
-
-        Raises:
-          IndexError: The column is empty.
-          FailedPreconditionError: The first cell has expired.
-        """
-        shape = tuple(self._first().shape)
-        return shape if self.is_squeezed else (len(self._references), *shape)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype, `object` for strings.
-
-        Raises:
-          IndexError: The column is empty.
-          FailedPreconditionError: The first cell has expired.
-        """
-        dtype: np.dtype[Any] = np.dtype(self._first().dtype)
-        return dtype
-
-    def numpy(self) -> np.ndarray[Any, Any]:
-        """A copy of the values, `[T, ...]`, or the cell's value if squeezed.
-
-        Raises:
-          FailedPreconditionError: A cell has expired.
-          InvalidArgumentError: The column is empty.
-        """
-        if not self._references:
-            raise errors.InvalidArgumentError("an empty column has no values")
-        for index, reference in enumerate(self._references):
-            self._check_alive(index, reference)
-        if self.is_squeezed:
-            value: np.ndarray[Any, Any] = self._references[0].numpy()
-            return value
-        return np.stack([reference.numpy() for reference in self._references])
-
-    def __repr__(self) -> str:
-        return (
-            f"TrajectoryColumn(path={self._path}, squeeze={self.is_squeezed}, "
-            f"references={list(self._references)})"
-        )
-
-    def _first(self) -> Any:
-        reference = self._references[0]
-        self._check_alive(0, reference)
-        return reference
-
-    def _check_alive(self, index: int, reference: Any) -> None:
-        if reference.expired:
-            where = f" of column {nest.format_path(self._path)!r}" if self._path else ""
-            raise errors.FailedPreconditionError(
-                f"cell {index}{where} has expired: only the newest num_keep_alive_refs steps are kept",
-                column=nest.format_path(self._path) if self._path else None,
-            )
+def _milliseconds(timeout_ms: int | None) -> float | None:
+    """`timeout_ms` in seconds; TypeError if it is not an int."""
+    return None if timeout_ms is None else operator.index(timeout_ms) / 1000
 
 
-class _ColumnHistory:
-    """What was appended to one column since the history was last cleared.
-
-    Positions are those of the steps: L in all, of which the newest K are still
-    held; the others have expired.
-    """
-
-    def __init__(self, path: nest.Path, buffer_size: int, history_padding: int = 0) -> None:
-        """Makes the history of a new column.
-
-        Args:
-          path: Path of the column.
-          buffer_size: How many references are held.
-          history_padding: Number of earlier steps, in which the column had no value.
-        """
-        self._path = path
-        self._retained: collections.deque[Any] = collections.deque(
-            [None] * min(history_padding, buffer_size), maxlen=buffer_size
-        )
-        self._length = history_padding
-
-    def append(self, reference: Any) -> None:
-        """Adds a step: its reference, or None."""
-        self._retained.append(reference)
-        self._length += 1
-
-    def reset(self) -> None:
-        """Forgets all steps."""
-        self._retained.clear()
-        self._length = 0
-
-    @property
-    def can_set_last(self) -> bool:
-        """Whether the newest step exists and has no value yet."""
-        return bool(self._retained) and self._retained[-1] is None
-
-    def set_last(self, reference: Any) -> None:
-        """Gives the newest step a value.
-
-        Raises:
-          FailedPreconditionError: There is no step, or it has a value.
-        """
-        if not self.can_set_last:
-            raise errors.FailedPreconditionError(
-                f"column {nest.format_path(self._path)!r} already has a value in this step"
-                if self._retained
-                else f"column {nest.format_path(self._path)!r} has no step yet"
-            )
-        self._retained[-1] = reference
-
-    def path(self) -> nest.Path:
-        """Path of the column."""
-        return self._path
-
-    def __len__(self) -> int:
-        return self._length
-
-    def __iter__(self) -> Iterator[Any]:
-        yield from [None] * (self._length - len(self._retained))
-        yield from list(self._retained)
-
-    @overload
-    def __getitem__(self, key: int) -> TrajectoryColumn: ...
-
-    @overload
-    def __getitem__(self, key: slice) -> TrajectoryColumn: ...
-
-    @overload
-    def __getitem__(self, key: list[int]) -> TrajectoryColumn: ...
-
-    def __getitem__(self, key: int | slice | list[int]) -> TrajectoryColumn:
-        """The cells that `key` selects, as from a list of all steps.
-
-        An int selects one cell and squeezes it. A slice without a start
-        (`history[:k]`) leaves out steps that have expired.
-
-        Raises:
-          IndexError: An int is not below the length.
-          InvalidArgumentError: A step has expired, had no value, or is before the first.
-          TypeError: `key` is of another kind, or all that it selects has expired.
-        """
-        if isinstance(key, int):
-            return TrajectoryColumn((self._at(key),), squeeze=True, path=self._path)
-        if isinstance(key, slice):
-            return TrajectoryColumn(self._slice(key), path=self._path)
-        if isinstance(key, list):
-            return TrajectoryColumn([self._at(index) for index in key], path=self._path)
-        raise TypeError(
-            f"column {nest.format_path(self._path)!r}: a history is indexed by int, slice or list "
-            f"of int, not {key!r}"
-        )
-
-    def __repr__(self) -> str:
-        return f"_ColumnHistory(path={self._path}, references={list(self)})"
-
-    def _at(self, index: int) -> Any:
-        """The reference of a step, by its position."""
-        if not isinstance(index, int):
-            raise TypeError(
-                f"column {nest.format_path(self._path)!r}: positions are ints, not {index!r}"
-            )
-        from_end = index - self._length if index >= 0 else index
-        if from_end >= 0:
-            raise IndexError(
-                f"column {nest.format_path(self._path)!r} has {self._length} steps, there is no "
-                f"step {index}"
-            )
-        if from_end < -len(self._retained):
-            raise self._expired(f"step {index}")
-        return self._retained[from_end]
-
-    def _slice(self, key: slice) -> list[Any]:
-        if key.start is None and key.stop is None:
-            return list(self)[key]
-        expired = self._length - len(self._retained)
-        start, stop, step = key.indices(self._length)
-        if key.start is not None:
-            from_end = key.start - self._length if key.start >= 0 else key.start
-            if from_end < -len(self._retained):
-                raise self._expired(f"step {key.start}")
-            return [self._at(index) for index in range(start, stop, step)]
-        if -self._length < self._from_end(key.stop) < -len(self._retained):
-            # dm-reverb raises TypeError here.
-            raise self._expired(f"the slice {key}", TypeError)
-        if step > 0:
-            start = expired
-        return [self._at(index) for index in range(start, stop, step) if index >= expired]
-
-    def _from_end(self, stop: int) -> int:
-        return stop - self._length if stop > 0 else stop
-
-    def _expired(self, what: str, *also: type[Exception]) -> Exception:
-        cls = errors.with_builtin(errors.InvalidArgumentError, *also)
-        column = nest.format_path(self._path)
-        return cls(
-            f"column {column!r}: {what} has expired or is out of range: of {self._length} steps the "
-            f"newest {len(self._retained)} are kept (num_keep_alive_refs)",
-            column=column,
-        )
+def _wait(call: Callable[..., None], *args: Any, timeout: float | None) -> None:
+    try:
+        call(*args, timeout)
+    except errors.DeadlineExceededError as error:
+        delta = datetime.timedelta(seconds=timeout or 0)
+        raise errors.DeadlineExceededError(f"{error} (timeout: {delta})") from error
 
 
 class TrajectoryWriter:
     """Writes items whose columns are cut from a history of steps.
 
-    Made by `Client.trajectory_writer`.
+    Made by `Client.trajectory_writer`. For one thread, but for `close`, which ends a `flush` or
+    `end_episode` of another.
     """
 
     def __init__(self, internal_writer: Any) -> None:
         """Wraps the extension's writer (private)."""
         self._writer = internal_writer
+        self._envs: tuple[Environment, ...] = ()
 
     def __enter__(self) -> TrajectoryWriter:
         return self
 
-    def __exit__(self, *exc_info: object) -> None:
+    def __exit__(self, exc_type: type[BaseException] | None, *exc_info: object) -> None:
+        """Flushes, unless a wait has failed; the writer stays usable."""
         del exc_info
+        if exc_type is None or not issubclass(exc_type, errors.WAIT_ERRORS):
+            self.flush()
+
+    def __del__(self) -> None:
+        """Drops what was not sent."""
+        # Unset in an object whose creation failed.
+        if (writer := self.__dict__.get("_writer")) is not None and hasattr(writer, "close"):
+            writer.close()
 
     @property
     def history(self) -> Any:
-        """Nest of the columns' histories."""
-        raise errors.UnimplementedError(_LATER)
+        """A new nest of the columns' histories, in the structure of all steps together.
+
+        A column is cut by `history["obs"][-3:]`, `[-1]` (one step, without a time dimension), or
+        `[[0, 4, 2]]`. Positions are those of a list of the steps since the last `end_episode`.
+
+        Raises:
+          FailedPreconditionError: Nothing has been appended yet, or the writer has `envs`.
+        """
+        self._check_single("history")
+        return self._writer.history(0)
 
     @property
     def episode_steps(self) -> int:
         """Number of finished steps in this episode."""
-        raise errors.UnimplementedError(_LATER)
+        self._check_single("episode_steps")
+        steps: int = self._writer.episode_steps(0)
+        return steps
+
+    @property
+    def envs(self) -> Sequence[Environment]:
+        """The environments of `append_batch`, by their row; none before its first call."""
+        count = self._writer.num_envs
+        if len(self._envs) != count:
+            self._envs = tuple(Environment(self._writer, index) for index in range(count))
+        return self._envs
 
     def append(self, data: Any, *, partial_step: bool = False) -> None:
-        """Appends a step, or a part of one."""
-        raise errors.UnimplementedError(_LATER)
+        """Appends a step, or a part of one. All or nothing; never waits.
 
-    def create_item(self, table: str, priority: float, trajectory: Any) -> None:
-        """Queues an item."""
-        raise errors.UnimplementedError(_LATER)
+        Args:
+          data: Nest of values; None where a column has no value. Steps may leave out keys and
+            bring new ones. A column's dtype and shape are those of its first value.
+          partial_step: Whether the step stays open: the next call adds to it.
+
+        Raises:
+          InvalidArgumentError: A value has another dtype or shape than its column, or the column
+            has a value in this step already. Names the path.
+          TypeError: Tables can't hold one of the values, which is named.
+          ResourceExhaustedError: A cell is over 2 GiB, or items of `max_pending_bytes` are pending.
+          FailedPreconditionError: The writer is closed, or was given batches.
+        """
+        self._writer.append(data, partial_step)
+
+    def append_batch(self, data: Any, *, episode_ends: Any = None) -> None:
+        """Appends a step to each of N environments. All or nothing; never waits.
+
+        The first call fixes N. Items are then made per environment: `writer.envs[i]`.
+
+        Args:
+          data: Nest of arrays `[N, ...]`; row i is the step of environment i. Else as in `append`.
+          episode_ends: Bools `[N]`: whose episode is over with this step. Its history can be read,
+            and items made of it, until the next call, which begins a new episode.
+
+        Raises:
+          InvalidArgumentError: As in `append`, or a leaf doesn't have N rows.
+          FailedPreconditionError: The writer is closed, or was given single steps.
+        """
+        self._writer.append_batch(data, episode_ends)
+
+    def create_item(self, table: str, priority: float, trajectory: Any) -> int:
+        """Queues an item; it is sent when all the chunks that it needs are complete.
+
+        Never waits; `flush` keeps a writer from running ahead.
+
+        Args:
+          table: Name of the table.
+          priority: The item's priority.
+          trajectory: Nest of `TrajectoryColumn`s, in any structure. Their lengths may differ.
+
+        Returns:
+          The item's key.
+
+        Raises:
+          TypeError: A leaf is no `TrajectoryColumn`.
+          InvalidArgumentError: A column is empty, has expired steps, or mixes dtypes or shapes; the
+            priority is NaN; with `validate_items`, the table is unknown or its signature doesn't
+            fit. Names table and column.
+          FailedPreconditionError: The writer is closed.
+        """
+        key: int = self._writer.create_item(table, priority, trajectory)
+        return key
 
     def flush(self, block_until_num_items: int = 0, timeout_ms: int | None = None) -> None:
-        """Waits until the queued items are in their tables."""
-        raise errors.UnimplementedError(_LATER)
+        """Sends what is queued and waits until the tables have it.
+
+        Args:
+          block_until_num_items: How many of the newest items may be left unconfirmed; >= 0.
+          timeout_ms: Milliseconds; None, 0 and negative numbers for no limit.
+
+        Raises:
+          DeadlineExceededError: `timeout_ms` has passed; the items stay pending.
+          UnavailableError: The server stayed away too long; likewise.
+          InvalidArgumentError: `block_until_num_items` is negative.
+          TypeError: `timeout_ms` is not an int.
+          FailedPreconditionError: The writer is closed.
+        """
+        block_until_num_items = operator.index(block_until_num_items)
+        if block_until_num_items < 0:
+            raise errors.InvalidArgumentError(
+                f"block_until_num_items must be >= 0, not {block_until_num_items}"
+            )
+        timeout = _milliseconds(timeout_ms)
+        if timeout is not None and timeout <= 0:
+            timeout = None
+        _wait(self._writer.flush, block_until_num_items, timeout=timeout)
 
     def end_episode(self, clear_buffers: bool = True, timeout_ms: int | None = None) -> None:
-        """Flushes and begins a new episode."""
-        raise errors.UnimplementedError(_LATER)
+        """Flushes and begins a new episode, of all environments if there are several.
+
+        An open step is ended.
+
+        Args:
+          clear_buffers: Whether the history is emptied; else items may span episodes.
+          timeout_ms: Milliseconds; None for no limit, 0 or less to fail at once if items are pending.
+
+        Raises:
+          DeadlineExceededError: `timeout_ms` has passed; nothing has changed.
+          UnavailableError: The server stayed away too long; nothing has changed.
+          TypeError: `timeout_ms` is not an int.
+          FailedPreconditionError: The writer is closed.
+        """
+        _end_episode(self._writer, -1, clear_buffers, timeout_ms)
 
     def configure(
         self, path: nest.Path, *, num_keep_alive_refs: int, max_chunk_length: int | None
     ) -> None:
-        """Sets how a column is kept and cut into chunks."""
-        raise errors.UnimplementedError(_LATER)
+        """Sets how a column is kept and cut into chunks, now or when it first appears.
+
+        Args:
+          path: Tuple path of the column, such as `("obs", "camera")`; `()` for data without nesting.
+          num_keep_alive_refs: Newest values that items can be made of; >= 1.
+          max_chunk_length: Values that are compressed and sent together, up to
+            `num_keep_alive_refs`; None to have it tuned.
+
+        Raises:
+          InvalidArgumentError: A number is out of its range.
+          FailedPreconditionError: A chunk of the column is being filled: flush first.
+          TypeError: `path` can't be a path.
+        """
+        num_keep_alive_refs = operator.index(num_keep_alive_refs)
+        if num_keep_alive_refs < 1:
+            raise errors.InvalidArgumentError(
+                f"num_keep_alive_refs must be >= 1, not {num_keep_alive_refs}"
+            )
+        if max_chunk_length is not None:
+            max_chunk_length = operator.index(max_chunk_length)
+            if not 1 <= max_chunk_length <= num_keep_alive_refs:
+                raise errors.InvalidArgumentError(
+                    "max_chunk_length must be None or from 1 to num_keep_alive_refs "
+                    f"({num_keep_alive_refs}), not {max_chunk_length}"
+                )
+        self._writer.configure(path, num_keep_alive_refs, max_chunk_length)
 
     def close(self) -> None:
-        """Drops what was not sent and ends the connection."""
-        raise errors.UnimplementedError(_LATER)
+        """Ends the connection and drops what was not sent; `flush` first to keep it.
+
+        `history` and `episode_steps` can still be read. May be called twice, and by any thread.
+        """
+        self._writer.close()
+
+    def _check_single(self, what: str) -> None:
+        if self._writer.num_envs > 0:
+            raise errors.FailedPreconditionError(
+                f"a writer of batches has no {what} of its own: use writer.envs[i].{what}"
+            )
+
+
+class Environment:
+    """One environment of a writer that is given batches; see `TrajectoryWriter.append_batch`."""
+
+    def __init__(self, internal_writer: Any, index: int) -> None:
+        """Environment number `index` of the extension's writer (private)."""
+        self._writer = internal_writer
+        self._index = index
+
+    @property
+    def history(self) -> Any:
+        """As `TrajectoryWriter.history`."""
+        return self._writer.history(self._index)
+
+    @property
+    def episode_steps(self) -> int:
+        """Number of steps in this episode."""
+        steps: int = self._writer.episode_steps(self._index)
+        return steps
+
+    def create_item(self, table: str, priority: float, trajectory: Any) -> int:
+        """As `TrajectoryWriter.create_item`."""
+        key: int = self._writer.create_item(table, priority, trajectory)
+        return key
+
+    def end_episode(self, clear_buffers: bool = True, timeout_ms: int | None = None) -> None:
+        """As `TrajectoryWriter.end_episode`, of this environment alone."""
+        _end_episode(self._writer, self._index, clear_buffers, timeout_ms)
+
+    def __repr__(self) -> str:
+        return f"Environment({self._index})"
+
+
+def _end_episode(writer: Any, environment: int, clear: bool, timeout_ms: int | None) -> None:
+    timeout = _milliseconds(timeout_ms)
+    if timeout is not None:
+        timeout = max(0.0, timeout)
+    _wait(writer.end_episode, environment, bool(clear), timeout=timeout)

@@ -295,14 +295,8 @@ def test_many_threads_share_a_client(client):
 
 
 def test_unimplemented_calls_say_so(client):
-    with pytest.raises(NotImplementedError, match="trajectory"):
-        client.trajectory_writer(1)
     with pytest.raises(NotImplementedError, match="structured"):
         client.structured_writer([reverb.structured_writer.Config()])
-    with pytest.raises(ValueError):
-        client.trajectory_writer(0)
-    with pytest.raises(TypeError):
-        client.trajectory_writer(1.0)
     with pytest.raises(ValueError):
         client.structured_writer([])
     with pytest.raises(AttributeError):

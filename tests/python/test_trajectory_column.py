@@ -7,32 +7,47 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reverb
 from reverb import errors
-from reverb.trajectory_writer import TrajectoryColumn, TrajectoryWriter, _ColumnHistory
+from reverb.trajectory_writer import TrajectoryColumn, _ColumnHistory
 
 
-class _Ref:
-    """A reference to a cell that holds `value`."""
+def _writer(kept):
+    # Nothing is sent to anybody.
+    client = reverb.Client("localhost:1")
+    return client.trajectory_writer(kept, validate_items=False)
 
-    def __init__(self, value, expired=False):
-        self._value = np.asarray(value)
-        self.expired = expired
-        self.shape = list(self._value.shape)
-        self.dtype = self._value.dtype
 
-    def numpy(self):
-        if self.expired:
-            raise RuntimeError("expired")
-        return self._value
+def _refs(values, kept=1000):
+    """References to cells that hold `values`, of which the newest `kept` are alive."""
+    writer = _writer(kept)
+    writer.append(values[0])
+    refs = list(writer.history)
+    for value in values[1:]:
+        writer.append(value)
+        refs.append(list(writer.history)[-1])
+    _KEEP.append(writer)
+    return refs
+
+
+# Cells live as long as their writer.
+_KEEP: list[object] = []
+
+
+@pytest.fixture(autouse=True)
+def _forget_writers():
+    yield
+    _KEEP.clear()
 
 
 def _column(count, **kwargs):
-    return TrajectoryColumn([_Ref([i, i]) for i in range(count)], **kwargs)
+    refs = _refs([np.array([i, i]) for i in range(max(count, 1))])
+    return TrajectoryColumn(refs[:count], **kwargs)
 
 
 class TestTrajectoryColumn:
     def test_length_iteration_and_order(self):
-        refs = [_Ref(0), _Ref(1)]
+        refs = _refs([0, 1])
         column = TrajectoryColumn(refs)
         assert len(column) == 2
         assert list(column) == refs
@@ -67,7 +82,7 @@ class TestTrajectoryColumn:
 
     def test_missing_values_are_refused_with_the_path(self):
         with pytest.raises(ValueError, match="obs/camera") as caught:
-            TrajectoryColumn([_Ref(0), None], path=("obs", "camera"))
+            TrajectoryColumn([*_refs([0]), None], path=("obs", "camera"))
         assert caught.value.column == "obs/camera"
 
     def test_none_is_no_sequence(self):
@@ -85,14 +100,40 @@ class TestTrajectoryColumn:
             column.numpy()
 
     def test_expired(self):
-        first = TrajectoryColumn([_Ref(0, expired=True), _Ref(1)], path=("a",))
+        first = TrajectoryColumn(_refs([0, 1], kept=1), path=("a",))
         for read in (lambda: first.shape, lambda: first.dtype, first.numpy):
             with pytest.raises(RuntimeError, match="expired"):
                 read()
-        second = TrajectoryColumn([_Ref(0), _Ref(1, expired=True)])
+        expired, alive = _refs([0, 1], kept=1)
+        assert expired.expired and not alive.expired
+        second = TrajectoryColumn([alive, expired])
         assert second.shape == (2,)
         with pytest.raises(RuntimeError, match="expired"):
             second.numpy()
+        for read in (lambda: expired.shape, lambda: expired.dtype, expired.numpy):
+            with pytest.raises(RuntimeError, match="expired"):
+                read()
+
+    def test_cells_end_with_their_writer(self):
+        writer = _writer(3)
+        writer.append(1)
+        (reference,) = writer.history
+        del writer
+        assert reference.expired
+
+    def test_references_compare_by_what_they_stand_for(self):
+        a, b = _refs([0, 1])
+        assert a != b and a != 0
+        assert {a, b, *TrajectoryColumn([a, b])} == {a, b}
+
+    def test_only_references_are_taken(self):
+        with pytest.raises(TypeError, match="references"):
+            TrajectoryColumn([1])
+
+    def test_cells_that_differ_are_no_array(self):
+        column = TrajectoryColumn([*_refs([0]), *_refs([0.5])])
+        with pytest.raises(ValueError, match="differ"):
+            column.numpy()
 
     def test_indexing_is_that_of_a_tuple(self):
         column = _column(4)
@@ -109,18 +150,30 @@ class TestTrajectoryColumn:
         with pytest.raises(IndexError):
             _column(4)[index]
 
-    @pytest.mark.parametrize("key", ["a", None, 1.5, (0, 1), np.int64(0), np.array([0]), ["a"]])
+    @pytest.mark.parametrize("key", ["a", None, 1.5, (0, 1), np.array([0]), ["a"]])
     def test_other_keys(self, key):
         with pytest.raises(TypeError):
             _column(4)[key]
 
+    def test_numpy_ints(self):
+        column = _column(4)
+        assert list(column[np.int64(1)]) == list(column)[1:2]
+        assert list(column[[np.int32(-1), 0]]) == [list(column)[i] for i in (-1, 0)]
+
 
 def _history(length, retained=None, padding=0):
-    history = _ColumnHistory(("obs", 0), retained or max(length, 1), padding)
-    refs = [_Ref(i) for i in range(padding, length)]
-    for ref in refs:
-        history.append(ref)
-    return history
+    """The history of a column that has the values `padding`, `padding + 1`, ... `length - 1`."""
+    writer = _writer(retained or max(length, 1))
+    for _ in range(padding):
+        writer.append({})
+    for value in range(padding, length):
+        writer.append({"obs": [value]})
+    if length == 0:
+        writer.append({"obs": [0]})
+        # Nothing is pending: it needs no server.
+        writer.end_episode()
+    _KEEP.append(writer)
+    return writer.history["obs"][0]
 
 
 def _values(column):
@@ -147,24 +200,7 @@ class TestHistory:
         history = _history(10, retained=2, padding=9)
         assert len(history) == 10
         assert len(list(history)) == 10
-
-    def test_reset(self):
-        history = _history(5, retained=3)
-        history.reset()
-        assert len(history) == 0 and list(history) == []
-        history.append(_Ref(7))
-        assert _values(history[:]) == [7]
-
-    def test_last_step_can_be_filled_once(self):
-        history = _history(2)
-        assert not history.can_set_last
-        with pytest.raises(RuntimeError, match="obs/0"):
-            history.set_last(_Ref(9))
-        history.append(None)
-        assert history.can_set_last
-        history.set_last(_Ref(9))
-        assert _values(history[-1:]) == [9]
-        assert not _ColumnHistory((), 3).can_set_last
+        assert isinstance(history, _ColumnHistory)
 
     def test_int_is_squeezed(self):
         history = _history(5, retained=3)
@@ -193,9 +229,7 @@ class TestHistory:
         with pytest.raises(ValueError):
             history[[0]]
 
-    @pytest.mark.parametrize(
-        "key", ["a", None, (1, 2), 1.5, np.int64(1), np.array([1]), [np.int64(1)], ["a"]]
-    )
+    @pytest.mark.parametrize("key", ["a", None, (1, 2), 1.5, np.array([1]), [1.0], ["a"]])
     def test_other_keys(self, key):
         with pytest.raises(TypeError):
             _history(5)[key]
@@ -229,6 +263,10 @@ class TestHistory:
     )
     def test_slices_are_those_of_a_list(self, key):
         assert _values(_history(4)[key]) == list(range(4))[key]
+
+    def test_numpy_ints(self):
+        assert _values(_history(5)[np.int64(1)]) == [1]
+        assert _values(_history(5)[[np.int8(-1), np.uint16(0)]]) == [4, 0]
 
     def test_slice_before_the_first_step(self):
         for key in (slice(-5, None), slice(-9, 2)):
@@ -315,17 +353,3 @@ class TestHistory:
             wanted = [value for value in wanted if value < stop][::step]
         assert values == [value for value in wanted if value >= length - kept]
         assert start is None or values == wanted
-
-
-def test_writer_comes_later():
-    writer = TrajectoryWriter(object())
-    for use in (
-        lambda: writer.append(1),
-        lambda: writer.create_item("t", 1.0, 1),
-        lambda: writer.flush(),
-        lambda: writer.end_episode(),
-        lambda: writer.history,
-        lambda: writer.episode_steps,
-    ):
-        with pytest.raises(NotImplementedError, match="next"):
-            use()

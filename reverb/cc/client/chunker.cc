@@ -14,6 +14,7 @@
 #include "reverb/cc/data/encoded_tensor.h"
 #include "reverb/cc/support/error_info.h"
 #include "reverb/cc/support/rng.h"
+#include "reverb/cc/support/status_macros.h"
 #include "reverb/cc/wire/data_messages.h"
 
 namespace reverb {
@@ -34,8 +35,7 @@ bool Chunker::full() const {
          (num_rows_ > 0 && raw_bytes_ >= options_.max_raw_bytes);
 }
 
-absl::Status Chunker::Append(absl::Span<const TensorView> cells,
-                             uint64_t episode_id, int32_t step) {
+absl::Status Chunker::Check(absl::Span<const TensorView> cells) const {
   if (cells.empty()) {
     return absl::InvalidArgumentError("a step has no columns");
   }
@@ -48,37 +48,51 @@ absl::Status Chunker::Append(absl::Span<const TensorView> cells,
                          kMaxCellBytes, " bytes that one message can hold")),
         {.limit = absl::StrCat(kMaxCellBytes), .actual = absl::StrCat(bytes)});
   }
-  if (num_rows_ == 0) {
-    // What an earlier chunk held binds only that chunk; buffers are kept for
-    // their memory where they fit.
-    columns_.resize(cells.size());
-    for (size_t i = 0; i < cells.size(); ++i) {
-      if (!columns_[i].Check(cells[i]).ok()) columns_[i] = RowBuffer();
-    }
-  }
-  if (cells.size() != columns_.size()) {
+  // What an earlier chunk held binds only that chunk.
+  const bool is_first = num_rows_ == 0;
+  if (!is_first && cells.size() != columns_.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("a step has ", cells.size(),
                      " columns, those before it have ", columns_.size()));
   }
   for (size_t i = 0; i < cells.size(); ++i) {
-    if (absl::Status status = columns_[i].Check(cells[i]); !status.ok()) {
+    const absl::Status status =
+        is_first ? RowBuffer().Check(cells[i]) : columns_[i].Check(cells[i]);
+    if (!status.ok()) {
       return WithErrorInfo(
           absl::Status(status.code(),
                        absl::StrCat("column ", i, ": ", status.message())),
           {.column = absl::StrCat(i)});
     }
   }
-  for (size_t i = 0; i < cells.size(); ++i) columns_[i].Append(cells[i]);
+  return absl::OkStatus();
+}
+
+absl::Status Chunker::Append(absl::Span<const TensorView> cells,
+                             uint64_t episode_id, int32_t step) {
+  REVERB_RETURN_IF_ERROR(Check(cells));
+  AppendChecked(cells, episode_id, step);
+  return absl::OkStatus();
+}
+
+void Chunker::AppendChecked(absl::Span<const TensorView> cells,
+                            uint64_t episode_id, int32_t step) {
   if (num_rows_ == 0) {
     range_ = {.episode_id = episode_id, .start = step, .end = step};
+    // Buffers are kept for their memory where they fit.
+    columns_.resize(cells.size());
+    for (size_t i = 0; i < cells.size(); ++i) {
+      if (!columns_[i].Check(cells[i]).ok()) columns_[i] = RowBuffer();
+    }
   } else {
     if (int64_t{step} != int64_t{range_.end} + 1) range_.sparse = true;
     range_.end = step;
   }
+  for (size_t i = 0; i < cells.size(); ++i) {
+    columns_[i].Append(cells[i]);
+    raw_bytes_ += RawBytes(cells[i]);
+  }
   ++num_rows_;
-  raw_bytes_ += bytes;
-  return absl::OkStatus();
 }
 
 Ref<const Chunk> Chunker::Seal() {

@@ -16,8 +16,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 
@@ -43,6 +43,9 @@ class Chunker {
   // of columns, their dtypes and shapes. Requires !full().
   absl::Status Append(absl::Span<const TensorView> cells, uint64_t episode_id,
                       int32_t step);
+  // As `Append`, of cells that are known to be acceptable.
+  void AppendChecked(absl::Span<const TensorView> cells, uint64_t episode_id,
+                     int32_t step);
 
   // Whether the open chunk is to be sealed before the next row.
   bool full() const;
@@ -54,10 +57,14 @@ class Chunker {
 
   // The rows as a chunk, and begins the next. Requires num_rows() > 0.
   Ref<const Chunk> Seal();
+  // Lets go of the memory. Requires num_rows() == 0; no rows may follow.
+  void Discard() { columns_.clear(); }
 
  private:
+  absl::Status Check(absl::Span<const TensorView> cells) const;
+
   Options options_;
-  std::vector<RowBuffer> columns_;
+  absl::InlinedVector<RowBuffer, 1> columns_;
   int64_t num_rows_ = 0;
   size_t raw_bytes_ = 0;
   SequenceRange range_;

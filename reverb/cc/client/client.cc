@@ -252,6 +252,26 @@ absl::StatusOr<std::unique_ptr<Writer>> Client::NewWriter(
   return MakeWriter(options, impl_->shared_endpoint(), impl_->signatures());
 }
 
+absl::StatusOr<std::unique_ptr<TrajectoryWriter>> Client::NewTrajectoryWriter(
+    const TrajectoryWriter::Options& options, const WaitOptions& wait) {
+  REVERB_RETURN_IF_ERROR(impl_->endpoint().Check());
+  if (options.num_keep_alive_refs < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("num_keep_alive_refs must be at least 1, got ",
+                     options.num_keep_alive_refs));
+  }
+  if (options.max_pending_bytes && *options.max_pending_bytes < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("max_pending_bytes must be at least 1, got ",
+                     *options.max_pending_bytes));
+  }
+  if (options.validate_items) {
+    REVERB_RETURN_IF_ERROR(impl_->signatures()->Fill(wait));
+  }
+  return std::make_unique<TrajectoryWriter>(options, impl_->shared_endpoint(),
+                                            impl_->signatures());
+}
+
 absl::StatusOr<std::unique_ptr<Sampler>> Client::NewSampler(
     const Sampler::Options& options) {
   REVERB_RETURN_IF_ERROR(impl_->endpoint().Check());

@@ -30,6 +30,7 @@
 #include "absl/types/span.h"
 
 #include "reverb/cc/client/sampler.h"
+#include "reverb/cc/client/trajectory_writer.h"
 #include "reverb/cc/client/wait.h"
 #include "reverb/cc/client/writer.h"
 #include "reverb/cc/table/table.h"
@@ -73,6 +74,10 @@ class Client : public std::enable_shared_from_this<Client> {
 
   absl::StatusOr<std::unique_ptr<Writer>> NewWriter(
       const Writer::Options& options, const WaitOptions& wait);
+  // InvalidArgument for options out of range. Waits for the tables'
+  // signatures if items are to be validated.
+  absl::StatusOr<std::unique_ptr<TrajectoryWriter>> NewTrajectoryWriter(
+      const TrajectoryWriter::Options& options, const WaitOptions& wait);
   absl::StatusOr<std::unique_ptr<Sampler>> NewSampler(
       const Sampler::Options& options);
 

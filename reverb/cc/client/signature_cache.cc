@@ -63,6 +63,11 @@ absl::StatusOr<std::optional<SignatureCache::Entry>> SignatureCache::Get(
   return Look(table);
 }
 
+bool SignatureCache::Knows(absl::string_view table) {
+  MutexLock lock(mu_);
+  return tables_.contains(table);
+}
+
 absl::StatusOr<std::shared_ptr<const Signature>> SignatureCache::Find(
     absl::string_view table, const WaitOptions& wait) {
   REVERB_ASSIGN_OR_RETURN(std::optional<Entry> entry, Get(table, wait));

@@ -42,6 +42,9 @@ class SignatureCache {
   absl::StatusOr<std::shared_ptr<const Signature>> Find(
       absl::string_view table, const WaitOptions& wait);
 
+  // Whether `Find` needs no question to the server.
+  bool Knows(absl::string_view table);
+
   // Nothing if the server has no such table.
   absl::StatusOr<std::optional<int32_t>> MaxTimesSampled(
       absl::string_view table, const WaitOptions& wait);

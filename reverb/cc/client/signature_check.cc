@@ -57,6 +57,22 @@ absl::Status WrongCount(absl::string_view table, const Signature& signature,
                         .actual = absl::StrCat(step.size())});
 }
 
+absl::Status DoesNotFit(absl::string_view table, const Signature& signature,
+                        size_t column, const CellSpec& cell,
+                        absl::string_view expected_how) {
+  const std::string name = ColumnName(signature, column);
+  const TensorSpec& spec = signature[column];
+  return WithErrorInfo(
+      absl::InvalidArgumentError(CutStatusText(absl::StrCat(
+          "Column '", name, "' does not fit the signature of table '", table,
+          "': got ", Describe(cell), ", expected ", spec.ToString(),
+          expected_how, "."))),
+      {.table = std::string(table),
+       .column = name,
+       .limit = spec.ToString(),
+       .actual = Describe(cell)});
+}
+
 }  // namespace
 
 absl::Status CheckStep(absl::string_view table, const Signature& signature,
@@ -71,16 +87,24 @@ absl::Status CheckStep(absl::string_view table, const Signature& signature,
         (spec.Fits(cell.dims) || spec.FitsRows(num_timesteps, cell.dims))) {
       continue;
     }
-    const std::string column = ColumnName(signature, i);
-    return WithErrorInfo(
-        absl::InvalidArgumentError(CutStatusText(absl::StrCat(
-            "Column '", column, "' does not fit the signature of table '",
-            table, "': got ", Describe(cell), ", expected ", spec.ToString(),
-            ", per step or for all ", num_timesteps, " steps of the item."))),
-        {.table = std::string(table),
-         .column = column,
-         .limit = spec.ToString(),
-         .actual = Describe(cell)});
+    return DoesNotFit(table, signature, i, cell,
+                      absl::StrCat(", per step or for all ", num_timesteps,
+                                   " steps of the item"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckColumns(absl::string_view table, const Signature& signature,
+                          absl::Span<const CellSpec> columns) {
+  if (columns.size() != signature.size()) {
+    return WrongCount(table, signature, columns);
+  }
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].dtype == signature[i].dtype &&
+        signature[i].Fits(columns[i].dims)) {
+      continue;
+    }
+    return DoesNotFit(table, signature, i, columns[i], "");
   }
   return absl::OkStatus();
 }

@@ -34,6 +34,11 @@ struct CellSpec {
 absl::Status CheckStep(absl::string_view table, const Signature& signature,
                        absl::Span<const CellSpec> step, int64_t num_timesteps);
 
+// The columns of an item, whole shapes, against the table's signature.
+// InvalidArgument as above.
+absl::Status CheckColumns(absl::string_view table, const Signature& signature,
+                          absl::Span<const CellSpec> columns);
+
 // InvalidArgument if `priority` is not a number.
 absl::Status CheckPriorityIsNumber(absl::string_view table, double priority);
 

@@ -122,22 +122,24 @@ size_t RowBuffer::raw_bytes() const {
   return data_.size() + string_ends_.size() * kStringOverhead;
 }
 
-absl::StatusOr<Tensor> RowBuffer::Cell(int64_t row) const {
+absl::StatusOr<Tensor> RowBuffer::Rows(int64_t offset, int64_t length) const {
   Tensor tensor;
   tensor.dtype = dtype_;
-  tensor.dims = cell_dims_;
+  tensor.dims.push_back(length);
+  tensor.dims.insert(tensor.dims.end(), cell_dims_.begin(), cell_dims_.end());
+  const auto first = static_cast<size_t>(offset);
+  const auto count = static_cast<size_t>(length);
   if (dtype_ == DType::kString) {
-    tensor.strings.reserve(cell_elements_);
-    for (size_t i = 0; i < cell_elements_; ++i) {
-      const size_t at = static_cast<size_t>(row) * cell_elements_ + i;
+    tensor.strings.reserve(count * cell_elements_);
+    for (size_t at = first * cell_elements_;
+         at < (first + count) * cell_elements_; ++at) {
       const size_t begin = at == 0 ? 0 : string_ends_[at - 1];
       tensor.strings.push_back(data_.substr(begin, string_ends_[at] - begin));
     }
     return tensor;
   }
-  REVERB_ASSIGN_OR_RETURN(tensor.data, Buffer::Allocate(cell_bytes_));
-  data_.copy(tensor.data.data(), cell_bytes_,
-             static_cast<size_t>(row) * cell_bytes_);
+  REVERB_ASSIGN_OR_RETURN(tensor.data, Buffer::Allocate(count * cell_bytes_));
+  data_.copy(tensor.data.data(), count * cell_bytes_, first * cell_bytes_);
   return tensor;
 }
 

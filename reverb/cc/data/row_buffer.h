@@ -43,9 +43,9 @@ class RowBuffer {
   DType dtype() const { return dtype_; }
   const Dims& cell_dims() const { return cell_dims_; }
 
-  // Row `row` as an owned tensor of the cell's shape, for readers of history.
-  // ResourceExhausted if there is no memory for it.
-  absl::StatusOr<Tensor> Cell(int64_t row) const;
+  // Rows as an owned tensor `[length, *cell]`, for readers of history. Requires
+  // that they exist. ResourceExhausted if there is no memory for it.
+  absl::StatusOr<Tensor> Rows(int64_t offset, int64_t length) const;
 
   // Encodes the rows as one tensor `[num_rows, *cell]`; they stay.
   EncodedTensor Encode(bool delta) const;

@@ -20,6 +20,7 @@
 #include "reverb/cc/python/gil.h"
 #include "reverb/cc/python/owned.h"
 #include "reverb/cc/python/status.h"
+#include "reverb/cc/python/trajectory_writer.h"
 #include "reverb/cc/support/error_info.h"
 
 namespace reverb::python {
@@ -80,6 +81,22 @@ class PyClient {
           return client->NewWriter(options, wait);
         }));
     return std::make_unique<PyWriter>(client, std::move(writer));
+  }
+
+  std::unique_ptr<PyTrajectoryWriter> NewTrajectoryWriter(
+      int64_t num_keep_alive_refs, bool validate_items,
+      std::optional<int64_t> max_pending_bytes) {
+    const std::shared_ptr<Client> client = client_.get();
+    const TrajectoryWriter::Options options{
+        .num_keep_alive_refs = num_keep_alive_refs,
+        .validate_items = validate_items,
+        .max_pending_bytes = max_pending_bytes};
+    std::unique_ptr<TrajectoryWriter> writer =
+        Unwrap(WaitWithoutGil([&](const WaitOptions& wait) {
+          return client->NewTrajectoryWriter(options, wait);
+        }));
+    return std::make_unique<PyTrajectoryWriter>(client, std::move(writer),
+                                                num_keep_alive_refs);
   }
 
   PySampler NewSampler(py::handle table, int64_t max_samples,
@@ -161,6 +178,9 @@ void BindClient(py::module_& module) {
       .def("new_writer", &PyClient::NewWriter, py::arg("chunk_length"),
            py::arg("max_timesteps"), py::arg("delta_encoded") = false,
            py::arg("max_in_flight_items") = 25)
+      .def("new_trajectory_writer", &PyClient::NewTrajectoryWriter,
+           py::arg("num_keep_alive_refs"), py::arg("validate_items"),
+           py::arg("max_pending_bytes"))
       .def("new_sampler", &PyClient::NewSampler, py::arg("table"),
            py::arg("max_samples") = -1, py::arg("max_in_flight") = py::none(),
            py::arg("timeout") = py::none())

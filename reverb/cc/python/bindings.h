@@ -122,6 +122,8 @@ void BindTable(pybind11::module_& module);
 void BindServer(pybind11::module_& module);
 void BindNest(pybind11::module_& module);
 void BindWriter(pybind11::module_& module);
+void BindCells(pybind11::module_& module);
+void BindTrajectoryWriter(pybind11::module_& module);
 void BindSampler(pybind11::module_& module);
 void BindClient(pybind11::module_& module);
 // The hook for the interpreter's exit.

@@ -17,6 +17,8 @@ PYBIND11_MODULE(_core, module) {
   reverb::python::BindServer(module);
   reverb::python::BindNest(module);
   reverb::python::BindWriter(module);
+  reverb::python::BindCells(module);
+  reverb::python::BindTrajectoryWriter(module);
   reverb::python::BindSampler(module);
   reverb::python::BindClient(module);
   reverb::python::BindProcess(module);

@@ -73,49 +73,73 @@ class RecursionGuard {
 
 void Flattener::Flatten(py::handle data, std::vector<py::object>& leaves) {
   leaves_ = &leaves;
+  must_match_ = false;
   Walk(data.ptr(), root_);
+}
+
+bool Flattener::FlattenAgain(py::handle data, std::vector<py::object>& leaves) {
+  const size_t begin = leaves.size();
+  leaves_ = &leaves;
+  must_match_ = true;
+  differs_ = false;
+  Walk(data.ptr(), root_);
+  if (differs_) leaves.resize(begin);
+  return !differs_;
+}
+
+bool Flattener::Change() {
+  if (must_match_) {
+    differs_ = true;
+    return false;
+  }
+  changed_ = true;
+  return true;
 }
 
 void Flattener::AddLeaf(PyObject* value, Node& node) {
   if (!node.is_leaf) {
+    if (!Change()) return;
     node.is_leaf = true;
-    changed_ = true;
   }
   leaves_->push_back(py::reinterpret_borrow<py::object>(value));
 }
 
-void Flattener::SetType(PyObject* value, Node& node) {
+bool Flattener::SetType(PyObject* value, Node& node) {
   auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(value));
-  if (!node.is_leaf && node.type.ptr() == type) return;
-  changed_ = true;
+  if (!node.is_leaf && node.type.ptr() == type) return true;
+  if (!Change()) return false;
   node.is_leaf = false;
   node.type = py::reinterpret_borrow<py::object>(type);
   node.fields = py::object();
   if (PyTuple_Check(value) && !PyTuple_CheckExact(value)) {
     node.fields = py::getattr(node.type, "_fields", py::none());
   }
+  return true;
 }
 
 void Flattener::Walk(PyObject* value, Node& node) {
+  if (differs_ && must_match_) return;
   if (IsLeafType(Py_TYPE(value))) return AddLeaf(value, node);
   RecursionGuard guard;
   // Held: the walk may run Python code, which may change the containers.
   const auto held = py::reinterpret_borrow<py::object>(value);
+  auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(value));
   if (PyDict_CheckExact(value) || PyODict_CheckExact(value)) {
     WalkDict(value, node);
   } else if (PyList_Check(value) || PyTuple_Check(value)) {
     WalkSequence(value, node);
+  } else if (PyObject_HasAttrString(type, "__attrs_attrs__") != 0) {
+    WalkAttrs(value, node);
   } else {
     WalkOther(value, node);
   }
 }
 
 void Flattener::WalkDict(PyObject* dict, Node& node) {
-  SetType(dict, node);
+  if (!SetType(dict, node)) return;
   const size_t begin = leaves_->size();
-  if (WalkKnownDict(dict, node)) return;
+  if (WalkKnownDict(dict, node) || !Change()) return;
   leaves_->resize(begin);
-  changed_ = true;
   const py::object sorted = Owned(PyDict_Keys(dict));
   if (PyList_Sort(sorted.ptr()) != 0) throw py::error_already_set();
   node.keys.clear();
@@ -146,13 +170,13 @@ bool Flattener::WalkKnownDict(PyObject* dict, Node& node) {
 }
 
 void Flattener::WalkSequence(PyObject* sequence, Node& node) {
-  SetType(sequence, node);
+  if (!SetType(sequence, node)) return;
   // Sizes are read anew: a list may shrink meanwhile.
   const auto size = [sequence] {
     return static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence));
   };
   if (node.children.size() != size() || !node.keys.empty()) {
-    changed_ = true;
+    if (!Change()) return;
     node.keys.clear();
     node.children.clear();
     node.children.resize(size());
@@ -162,21 +186,53 @@ void Flattener::WalkSequence(PyObject* sequence, Node& node) {
   }
 }
 
+void Flattener::WalkAttrs(PyObject* value, Node& node) {
+  if (!SetType(value, node)) return;
+  if (!node.fields) {
+    py::list names;
+    for (py::handle attribute : node.type.attr("__attrs_attrs__")) {
+      names.append(attribute.attr("name"));
+    }
+    node.fields = py::tuple(names);
+    node.keys.clear();
+    node.children.assign(names.size(), Node());
+  }
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    const py::object child = Owned(PyObject_GetAttr(
+        value,
+        PyTuple_GET_ITEM(node.fields.ptr(), static_cast<Py_ssize_t>(i))));
+    Walk(child.ptr(), node.children[i]);
+  }
+}
+
 void Flattener::WalkOther(PyObject* value, Node& node) {
   const py::module_ tree = py::module_::import("tree");
   if (!tree.attr("is_nested")(py::handle(value)).cast<bool>()) {
     AddLeafType(Py_TYPE(value));
     return AddLeaf(value, node);
   }
-  SetType(value, node);
-  const size_t begin = leaves_->size();
-  for (py::handle leaf : tree.attr("flatten")(py::handle(value))) {
-    leaves_->push_back(py::reinterpret_borrow<py::object>(leaf));
+  if (!SetType(value, node)) return;
+  // What is inside is not looked into here: paths tell structures apart.
+  std::vector<py::object> paths;
+  std::vector<py::object> leaves;
+  for (py::handle entry : tree.attr("flatten_with_path")(py::handle(value))) {
+    const auto pair = py::reinterpret_borrow<py::tuple>(entry);
+    paths.push_back(py::module_::import("reverb.nest")
+                        .attr("format_path")(py::object(pair[0])));
+    leaves.push_back(pair[1]);
   }
-  // Names number what dm-tree found.
-  node.keys.clear();
-  node.children.assign(leaves_->size() - begin, Node());
-  for (Node& child : node.children) child.is_leaf = true;
+  const auto equals = [](const py::object& a, const py::object& b) {
+    return a.equal(b);
+  };
+  if (node.children.size() != leaves.size() ||
+      !std::equal(node.keys.begin(), node.keys.end(), paths.begin(),
+                  paths.end(), equals)) {
+    if (!Change()) return;
+    node.children.assign(leaves.size(), Node());
+    for (Node& child : node.children) child.is_leaf = true;
+    node.keys = std::move(paths);
+  }
+  for (py::object& leaf : leaves) leaves_->push_back(std::move(leaf));
 }
 
 const std::shared_ptr<const std::string>& Flattener::StructureBytes() {

@@ -30,6 +30,11 @@ class Flattener {
   // walking the next data of the same structure sorts no keys.
   void Flatten(pybind11::handle data, std::vector<pybind11::object>& leaves);
 
+  // As `Flatten` if `data` has the structure of the last data. Else false:
+  // what is remembered stays, and `leaves` is as it was.
+  bool FlattenAgain(pybind11::handle data,
+                    std::vector<pybind11::object>& leaves);
+
   // Paths of the leaves of the last data ("obs/camera/0"; empty for data that
   // is a leaf itself), in flat order; for messages.
   std::vector<std::string> LeafNames() const;
@@ -52,19 +57,23 @@ class Flattener {
     bool is_leaf = false;
     pybind11::object type;               // of a container; null at first
     std::vector<pybind11::object> keys;  // of a dict, sorted
-    pybind11::object fields;             // of a named tuple, else null
+    pybind11::object fields;  // of a named tuple or attrs class, else null
     std::vector<Node> children;
   };
 
   void Walk(PyObject* value, Node& node);
   void AddLeaf(PyObject* value, Node& node);
-  // Makes `node` a container of the type of `value`.
-  void SetType(PyObject* value, Node& node);
+  // Makes `node` a container of the type of `value`; false if it must stay
+  // another.
+  bool SetType(PyObject* value, Node& node);
   void WalkDict(PyObject* dict, Node& node);
   // False if a key of `node` is missing.
   bool WalkKnownDict(PyObject* dict, Node& node);
   void WalkSequence(PyObject* sequence, Node& node);
+  void WalkAttrs(PyObject* value, Node& node);
   void WalkOther(PyObject* value, Node& node);
+  // Says that the structure isn't the remembered one; false if it must stay.
+  bool Change();
   // False if it can't be expressed.
   static bool Describe(const Node& node, wire::Structure& structure);
   static void AddNames(const Node& node, const std::string& path,
@@ -73,6 +82,8 @@ class Flattener {
   Node root_;
   std::vector<pybind11::object>* leaves_ = nullptr;
   bool changed_ = true;  // since `structure_` was made
+  bool must_match_ = false;
+  bool differs_ = false;  // from what it must match
   std::shared_ptr<const std::string> structure_;
 };
 

@@ -259,22 +259,45 @@ void Columns::Fill(py::handle data, Flattener& flattener) {
   flattener.Flatten(data, leaves_);
   scalars_.resize(leaves_.size());
   views_.reserve(leaves_.size());
+  for (size_t i = 0; i < leaves_.size(); ++i) AddLeaf(i, flattener);
+}
+
+void Columns::FillPresent(std::vector<py::object> leaves,
+                          const Flattener& flattener,
+                          std::vector<int>& present) {
+  Clear();
+  leaves_ = std::move(leaves);
+  scalars_.resize(leaves_.size());
+  views_.reserve(leaves_.size());
+  present.clear();
   for (size_t i = 0; i < leaves_.size(); ++i) {
-    try {
-      Add(leaves_[i].ptr(), scalars_[i]);
-    } catch (py::error_already_set& error) {
-      // Whatever conversion raised: the value can't be stored. Ctrl-C and the
-      // like pass.
-      if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) {
-        throw;
-      }
-      const std::string name = flattener.LeafNames()[i];
-      const std::string text = absl::StrCat(
-          name.empty() ? "the value" : absl::StrCat("leaf '", name, "'"),
-          " can't be stored: ", py::str(error.value()).cast<std::string>());
-      py::raise_from(error, PyExc_TypeError, text.c_str());
-      throw py::error_already_set();
+    if (leaves_[i].is_none()) continue;
+    AddLeaf(i, flattener);
+    present.push_back(static_cast<int>(i));
+  }
+}
+
+size_t Columns::num_bytes() const {
+  size_t bytes = 0;
+  for (const TensorView& view : views_) bytes += view.data.size();
+  return bytes;
+}
+
+void Columns::AddLeaf(size_t i, const Flattener& flattener) {
+  try {
+    Add(leaves_[i].ptr(), scalars_[i]);
+  } catch (py::error_already_set& error) {
+    // Whatever conversion raised: the value can't be stored. Ctrl-C and the
+    // like pass.
+    if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) {
+      throw;
     }
+    const std::string name = flattener.LeafNames()[i];
+    const std::string text = absl::StrCat(
+        name.empty() ? "the value" : absl::StrCat("leaf '", name, "'"),
+        " can't be stored: ", py::str(error.value()).cast<std::string>());
+    py::raise_from(error, PyExc_TypeError, text.c_str());
+    throw py::error_already_set();
   }
 }
 
@@ -395,6 +418,10 @@ py::object ToArray(Tensor tensor) {
     throw py::error_already_set();
   }
   return array;
+}
+
+py::object DTypeObject(DType dtype) {
+  return Checked(reinterpret_cast<PyObject*>(DescrOf(dtype)));
 }
 
 int Rank(py::handle array) { return PyArray_NDIM(AsArray(array)); }

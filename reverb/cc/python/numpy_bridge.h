@@ -37,13 +37,20 @@ class Columns {
  public:
   // TypeError that names the leaf for what tables can't hold.
   void Fill(pybind11::handle data, Flattener& flattener);
+  // The same of `leaves`, the data that `flattener` has just flattened; None
+  // makes no column. `present` becomes the number of each column's leaf.
+  void FillPresent(std::vector<pybind11::object> leaves,
+                   const Flattener& flattener, std::vector<int>& present);
   absl::Span<const TensorView> views() const { return views_; }
+  size_t num_bytes() const;  // numeric, of all views
   // Releases what the views were made from.
   void Clear();
 
  private:
   using Scalar = std::array<char, 16>;  // large enough for complex128
 
+  // Adds leaf number `i`; TypeError that names it.
+  void AddLeaf(size_t i, const Flattener& flattener);
   void Add(PyObject* leaf, Scalar& scalar);
   void AddInt(PyObject* leaf, Scalar& scalar);
   void AddArray(pybind11::object array);
@@ -61,6 +68,9 @@ class Columns {
 // The array that holds `tensor`'s values; strings as an object array of bytes.
 // TypeError if NumPy lacks the dtype.
 pybind11::object ToArray(Tensor tensor);
+
+// The NumPy dtype; `object` for strings.
+pybind11::object DTypeObject(DType dtype);
 
 // Arrays of the steps of `array`: views of array[0], array[1], ... Requires at
 // least one dimension.

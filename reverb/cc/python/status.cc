@@ -43,6 +43,8 @@ py::tuple Builtins(Also also) {
       return py::make_tuple(py::handle(PyExc_ValueError));
     case Also::kRuntimeError:
       return py::make_tuple(py::handle(PyExc_RuntimeError));
+    case Also::kTypeError:
+      return py::make_tuple(py::handle(PyExc_TypeError));
   }
   return py::tuple();
 }

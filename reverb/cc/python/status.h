@@ -19,7 +19,7 @@ namespace reverb::python {
 
 // The builtin class that an exception shall have besides its own, for calls in
 // which 0.14 raises that one whatever the code.
-enum class Also { kNothing, kValueError, kRuntimeError };
+enum class Also { kNothing, kValueError, kRuntimeError, kTypeError };
 
 // The exception object for an error; its text is the message alone, what the
 // status carries as ErrorInfo becomes attributes.

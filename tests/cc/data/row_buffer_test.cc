@@ -107,10 +107,10 @@ TEST(RowBuffer, CellsComeBackAsTheyWere) {
   AppendChecked(buffer, Numeric(DType::kInt16, {1, 2}, "efgh"));
   EXPECT_EQ(buffer.num_rows(), 2);
   EXPECT_EQ(buffer.raw_bytes(), 8u);
-  const auto cell = buffer.Cell(1);
+  const auto cell = buffer.Rows(1, 1);
   ASSERT_TRUE(cell.ok());
   EXPECT_EQ(cell->dtype, DType::kInt16);
-  EXPECT_EQ(cell->dims, (Dims{1, 2}));
+  EXPECT_EQ(cell->dims, (Dims{1, 1, 2}));
   EXPECT_EQ(DataOf(*cell), "efgh");
 }
 
@@ -119,8 +119,8 @@ TEST(RowBuffer, StringCellsComeBackAsTheyWere) {
   AppendChecked(buffer, Strings({2}, {"", "one"}));
   AppendChecked(buffer, Strings({2}, {"two", ""}));
   EXPECT_EQ(buffer.raw_bytes(), 4 * 24u + 6);
-  EXPECT_EQ(buffer.Cell(0)->strings, (std::vector<std::string>{"", "one"}));
-  EXPECT_EQ(buffer.Cell(1)->strings, (std::vector<std::string>{"two", ""}));
+  EXPECT_EQ(buffer.Rows(0, 1)->strings, (std::vector<std::string>{"", "one"}));
+  EXPECT_EQ(buffer.Rows(1, 1)->strings, (std::vector<std::string>{"two", ""}));
   const EncodedTensor tensor = buffer.Encode(true);
   EXPECT_EQ(tensor.dims, (Dims{2, 2}));
   EXPECT_EQ(tensor.raw_bytes, 102);
@@ -156,7 +156,7 @@ TEST(RowBuffer, CellsOfSizeZeroCountAsRows) {
   const EncodedTensor tensor = buffer.Encode(false);
   EXPECT_EQ(tensor.dims, (Dims{2, 0, 3}));
   EXPECT_EQ(tensor.content, std::string(1, '\0'));
-  EXPECT_TRUE(buffer.Cell(1).ok());
+  EXPECT_TRUE(buffer.Rows(1, 1).ok());
 }
 
 TEST(RowBuffer, ClearForgetsTheRowsOnly) {
@@ -167,7 +167,7 @@ TEST(RowBuffer, ClearForgetsTheRowsOnly) {
   EXPECT_EQ(buffer.raw_bytes(), 0u);
   EXPECT_EQ(buffer.dtype(), DType::kString);
   AppendChecked(buffer, Strings({}, {"two"}));
-  EXPECT_EQ(buffer.Cell(0)->strings[0], "two");
+  EXPECT_EQ(buffer.Rows(0, 1)->strings[0], "two");
 }
 
 }  // namespace
