@@ -5,7 +5,7 @@ The engine, server and client of reverb.
 from __future__ import annotations
 import collections.abc
 import typing
-__all__: list[str] = ['Cell', 'Client', 'ColumnHistory', 'FifoSelector', 'HeapSelector', 'ItemSelector', 'LifoSelector', 'Limits', 'Packer', 'PrioritizedSelector', 'RateLimiter', 'Sampler', 'Server', 'Table', 'TableExtension', 'TrajectoryColumn', 'TrajectoryWriter', 'UniformSelector', 'Writer', 'in_forked_child']
+__all__: list[str] = ['Cell', 'Client', 'ColumnHistory', 'FifoSelector', 'HeapSelector', 'ItemSelector', 'LifoSelector', 'Limits', 'Packer', 'PrioritizedSelector', 'RateLimiter', 'Sampler', 'Server', 'StructuredWriter', 'Table', 'TableExtension', 'TrajectoryColumn', 'TrajectoryWriter', 'UniformSelector', 'Writer', 'in_forked_child']
 class Cell:
     """
     Stands for one cell that was appended.
@@ -44,6 +44,8 @@ class Client:
     def mutate_priorities(self, table: typing.Any, updates: typing.Any = None, deletes: typing.Any = None) -> None:
         ...
     def new_sampler(self, table: typing.Any, max_samples: typing.SupportsInt | typing.SupportsIndex = -1, max_in_flight: typing.SupportsInt | typing.SupportsIndex | None = None, timeout: typing.Any = None) -> Sampler:
+        ...
+    def new_structured_writer(self, configs: collections.abc.Sequence[bytes]) -> StructuredWriter:
         ...
     def new_trajectory_writer(self, num_keep_alive_refs: typing.SupportsInt | typing.SupportsIndex, validate_items: bool, max_pending_bytes: typing.SupportsInt | typing.SupportsIndex | None) -> TrajectoryWriter:
         ...
@@ -193,6 +195,24 @@ class Server:
         """
     @property
     def port(self) -> int:
+        ...
+class StructuredWriter:
+    """
+    Steps in, the items that configs describe out.
+    """
+    def append(self, data: typing.Any, partial_step: bool) -> None:
+        ...
+    def append_batch(self, data: typing.Any, episode_ends: typing.Any) -> None:
+        ...
+    def end_episode(self, environment: typing.SupportsInt | typing.SupportsIndex, clear: bool, timeout: typing.SupportsFloat | typing.SupportsIndex | None) -> None:
+        ...
+    def flush(self, max_pending: typing.SupportsInt | typing.SupportsIndex, timeout: typing.SupportsFloat | typing.SupportsIndex | None) -> None:
+        ...
+    @property
+    def num_envs(self) -> int:
+        ...
+    @property
+    def step_is_open(self) -> bool:
         ...
 class Table:
     """

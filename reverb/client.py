@@ -15,7 +15,14 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from reverb import _core, errors, replay_sample, reverb_types, trajectory_writer
+from reverb import (
+    _core,
+    errors,
+    replay_sample,
+    reverb_types,
+    structured_writer,
+    trajectory_writer,
+)
 
 __all__ = ["Client", "Writer"]
 
@@ -297,24 +304,20 @@ class Client:
             )
         )
 
-    def structured_writer(self, configs: Sequence[Any]) -> Any:
-        """A writer that makes the items its configs describe.
+    def structured_writer(self, configs: Sequence[Any]) -> structured_writer.StructuredWriter:
+        """A writer that makes the items its configs describe. Never waits.
 
         Args:
           configs: See `reverb.structured_writer.create_config`; not empty.
 
         Raises:
-          InvalidArgumentError: `configs` is empty.
+          InvalidArgumentError: `configs` is empty, or one of them makes no sense; names its position.
           AttributeError: A config is none.
-          UnimplementedError: Not available in this version.
         """
         if not configs:
             raise errors.InvalidArgumentError("structured_writer needs at least one config")
-        for config in configs:
-            config.SerializeToString()
-        raise errors.UnimplementedError(
-            "structured_writer is not available in this version: it comes with the structured "
-            "writers; until then use Client.writer"
+        return structured_writer.StructuredWriter(
+            self._client.new_structured_writer([config.SerializeToString() for config in configs])
         )
 
     def sample(

@@ -20,7 +20,7 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reverb import errors, nest, signature, specs
+from reverb import errors, nest, signature, specs, timeouts
 
 if TYPE_CHECKING:
     Config = Any
@@ -412,11 +412,116 @@ def td_error(
 class StructuredWriter:
     """Writes the items that configs describe.
 
-    Made by `Client.structured_writer`.
+    Made by `Client.structured_writer`. For one thread. Items that are pending when the writer is
+    dropped are sent in the background.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Not available yet."""
-        raise errors.UnimplementedError(
-            "structured writers are not available in this version; they come in the next one"
+    def __init__(self, internal_writer: Any) -> None:
+        """Wraps the extension's writer (private)."""
+        self._writer = internal_writer
+        self._envs: tuple[StructuredEnvironment, ...] = ()
+
+    @property
+    def step_is_open(self) -> bool:
+        """Whether the last append was a partial one."""
+        is_open: bool = self._writer.step_is_open
+        return is_open
+
+    @property
+    def envs(self) -> Sequence[StructuredEnvironment]:
+        """The environments of `append_batch`, by their row; none before its first call."""
+        count = self._writer.num_envs
+        if len(self._envs) != count:
+            self._envs = tuple(StructuredEnvironment(self._writer, i) for i in range(count))
+        return self._envs
+
+    def append(self, data: Any, *, partial_step: bool = False) -> None:
+        """Appends a step, or a part of one, and makes the items that the configs want of it.
+
+        Never waits. The step's values are stored all or none.
+
+        Args:
+          data: Nest of values; None where a column has no value. Every step has as many leaves as
+            the first; leaves that no config asks about are not looked at.
+          partial_step: Whether the step stays open: the next call adds to it.
+
+        Raises:
+          InvalidArgumentError: The number of leaves differs, a value has another dtype or shape
+            than its column, or an item's priority can't be computed (the step is stored and other
+            items are made).
+          FailedPreconditionError: The column has a value in this step already, or the writer was
+            given batches.
+          TypeError: Tables can't hold one of the values, which is named.
+        """
+        self._writer.append(data, partial_step)
+
+    def append_batch(self, data: Any, *, episode_ends: Any = None) -> None:
+        """Appends a step to each of N environments; configs are evaluated for each by itself.
+
+        The first call fixes N. Never waits.
+
+        Args:
+          data: Nest of arrays `[N, ...]`; row i is the step of environment i. Else as in `append`.
+          episode_ends: Bools `[N]`: whose episode ends after this step.
+
+        Raises:
+          InvalidArgumentError: As in `append`, or a leaf doesn't have N rows.
+          FailedPreconditionError: The writer was given single steps.
+        """
+        self._writer.append_batch(data, episode_ends)
+
+    def flush(self, block_until_num_items: int = 0, timeout_ms: int | None = None) -> None:
+        """Sends what is queued and waits until the tables have it.
+
+        Args:
+          block_until_num_items: How many of the newest items may be left unconfirmed; >= 0.
+          timeout_ms: Milliseconds; None for no limit, 0 or less to fail at once if items are
+            pending.
+
+        Raises:
+          DeadlineExceededError: `timeout_ms` has passed; the items stay pending.
+          UnavailableError: The server stayed away too long; likewise.
+          InvalidArgumentError: `block_until_num_items` is negative.
+          TypeError: `timeout_ms` is not an int.
+          NotFoundError: There is no such table; the writer can't be used any more.
+        """
+        block_until_num_items = operator.index(block_until_num_items)
+        if block_until_num_items < 0:
+            raise errors.InvalidArgumentError(
+                f"block_until_num_items must be >= 0, not {block_until_num_items}"
+            )
+        timeouts.wait(self._writer.flush, block_until_num_items, timeout_ms=timeout_ms)
+
+    def end_episode(self, clear_buffers: bool = True, timeout_ms: int | None = None) -> None:
+        """Makes the items of the episode's end, flushes, and begins a new episode.
+
+        An open step is ended.
+
+        Args:
+          clear_buffers: Whether steps are forgotten; else patterns may span episodes.
+          timeout_ms: As in `flush`.
+
+        Raises:
+          DeadlineExceededError: `timeout_ms` has passed; the episode goes on.
+          UnavailableError: The server stayed away too long; likewise.
+          TypeError: `timeout_ms` is not an int.
+        """
+        timeouts.wait(self._writer.end_episode, -1, bool(clear_buffers), timeout_ms=timeout_ms)
+
+
+class StructuredEnvironment:
+    """One environment of a writer that is given batches; see `StructuredWriter.append_batch`."""
+
+    def __init__(self, internal_writer: Any, index: int) -> None:
+        """Environment number `index` of the extension's writer (private)."""
+        self._writer = internal_writer
+        self._index = index
+
+    def end_episode(self, clear_buffers: bool = True, timeout_ms: int | None = None) -> None:
+        """As `StructuredWriter.end_episode`, of this environment alone."""
+        timeouts.wait(
+            self._writer.end_episode, self._index, bool(clear_buffers), timeout_ms=timeout_ms
         )
+
+    def __repr__(self) -> str:
+        return f"StructuredEnvironment({self._index})"

@@ -16,30 +16,16 @@ A *reference* stands for one cell that was appended. It has `expired`, `shape`,
 
 from __future__ import annotations
 
-import datetime
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from reverb import _core, errors, nest
+from reverb import _core, errors, nest, timeouts
 
 __all__ = ["TrajectoryColumn", "TrajectoryWriter"]
 
 TrajectoryColumn = _core.TrajectoryColumn
 _ColumnHistory = _core.ColumnHistory
-
-
-def _milliseconds(timeout_ms: int | None) -> float | None:
-    """`timeout_ms` in seconds; TypeError if it is not an int."""
-    return None if timeout_ms is None else operator.index(timeout_ms) / 1000
-
-
-def _wait(call: Callable[..., None], *args: Any, timeout: float | None) -> None:
-    try:
-        call(*args, timeout)
-    except errors.DeadlineExceededError as error:
-        delta = datetime.timedelta(seconds=timeout or 0)
-        raise errors.DeadlineExceededError(f"{error} (timeout: {delta})") from error
 
 
 class TrajectoryWriter:
@@ -172,10 +158,9 @@ class TrajectoryWriter:
             raise errors.InvalidArgumentError(
                 f"block_until_num_items must be >= 0, not {block_until_num_items}"
             )
-        timeout = _milliseconds(timeout_ms)
-        if timeout is not None and timeout <= 0:
-            timeout = None
-        _wait(self._writer.flush, block_until_num_items, timeout=timeout)
+        if timeout_ms is not None and operator.index(timeout_ms) <= 0:
+            timeout_ms = None
+        timeouts.wait(self._writer.flush, block_until_num_items, timeout_ms=timeout_ms)
 
     def end_episode(self, clear_buffers: bool = True, timeout_ms: int | None = None) -> None:
         """Flushes and begins a new episode, of all environments if there are several.
@@ -192,7 +177,7 @@ class TrajectoryWriter:
           TypeError: `timeout_ms` is not an int.
           FailedPreconditionError: The writer is closed.
         """
-        _end_episode(self._writer, -1, clear_buffers, timeout_ms)
+        timeouts.wait(self._writer.end_episode, -1, bool(clear_buffers), timeout_ms=timeout_ms)
 
     def configure(
         self, path: nest.Path, *, num_keep_alive_refs: int, max_chunk_length: int | None
@@ -264,14 +249,9 @@ class Environment:
 
     def end_episode(self, clear_buffers: bool = True, timeout_ms: int | None = None) -> None:
         """As `TrajectoryWriter.end_episode`, of this environment alone."""
-        _end_episode(self._writer, self._index, clear_buffers, timeout_ms)
+        timeouts.wait(
+            self._writer.end_episode, self._index, bool(clear_buffers), timeout_ms=timeout_ms
+        )
 
     def __repr__(self) -> str:
         return f"Environment({self._index})"
-
-
-def _end_episode(writer: Any, environment: int, clear: bool, timeout_ms: int | None) -> None:
-    timeout = _milliseconds(timeout_ms)
-    if timeout is not None:
-        timeout = max(0.0, timeout)
-    _wait(writer.end_episode, environment, bool(clear), timeout=timeout)

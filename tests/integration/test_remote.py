@@ -295,12 +295,6 @@ def test_many_threads_share_a_client(client):
 
 
 def test_unimplemented_calls_say_so(client):
-    with pytest.raises(NotImplementedError, match="structured"):
-        client.structured_writer([reverb.structured_writer.Config()])
-    with pytest.raises(ValueError):
-        client.structured_writer([])
-    with pytest.raises(AttributeError):
-        client.structured_writer([1])
     with pytest.raises(NotImplementedError):
         client.checkpoint()
 

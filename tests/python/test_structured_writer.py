@@ -342,11 +342,6 @@ class TestInferSignature:
         assert type(ours["x"]) is TensorSpec
 
 
-def test_writer_comes_later():
-    with pytest.raises(errors.UnimplementedError, match="next"):
-        structured_writer.StructuredWriter(object())
-
-
 def test_length_formula():
     assert math.ceil(3 / 2) == 2
     config = _config(lambda ref: ref[-3::2], structure=0)

@@ -272,6 +272,12 @@ absl::StatusOr<std::unique_ptr<TrajectoryWriter>> Client::NewTrajectoryWriter(
                                             impl_->signatures());
 }
 
+absl::StatusOr<std::unique_ptr<StructuredWriter>> Client::NewStructuredWriter(
+    std::vector<PatternConfig> configs) {
+  REVERB_RETURN_IF_ERROR(impl_->endpoint().Check());
+  return StructuredWriter::Create(std::move(configs), impl_->shared_endpoint());
+}
+
 absl::StatusOr<std::unique_ptr<Sampler>> Client::NewSampler(
     const Sampler::Options& options) {
   REVERB_RETURN_IF_ERROR(impl_->endpoint().Check());

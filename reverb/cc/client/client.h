@@ -30,6 +30,7 @@
 #include "absl/types/span.h"
 
 #include "reverb/cc/client/sampler.h"
+#include "reverb/cc/client/structured_writer.h"
 #include "reverb/cc/client/trajectory_writer.h"
 #include "reverb/cc/client/wait.h"
 #include "reverb/cc/client/writer.h"
@@ -78,6 +79,9 @@ class Client : public std::enable_shared_from_this<Client> {
   // signatures if items are to be validated.
   absl::StatusOr<std::unique_ptr<TrajectoryWriter>> NewTrajectoryWriter(
       const TrajectoryWriter::Options& options, const WaitOptions& wait);
+  // InvalidArgument for configs that make no sense. Never blocks.
+  absl::StatusOr<std::unique_ptr<StructuredWriter>> NewStructuredWriter(
+      std::vector<PatternConfig> configs);
   absl::StatusOr<std::unique_ptr<Sampler>> NewSampler(
       const Sampler::Options& options);
 

@@ -82,6 +82,12 @@ absl::Status StepHistory::Check(absl::Span<const int> columns,
   return absl::OkStatus();
 }
 
+bool StepHistory::HasValueInOpenStep(int column) const {
+  MutexLock lock(mu_);
+  return step_is_open_ &&
+         columns_[static_cast<size_t>(column)].last_step == steps_begun_;
+}
+
 void StepHistory::BeginStepLocked() {
   ++length_;
   ++steps_begun_;

@@ -47,6 +47,7 @@ class StepHistory {
   // no second value in the open step. Errors name the column by its number.
   absl::Status Check(absl::Span<const int> columns,
                      absl::Span<const TensorView> cells) const;
+  bool HasValueInOpenStep(int column) const;
   // Gives the columns values in the open step, or in a new one if none is open.
   // Requires that `Check` has passed. `partial_step` keeps it open.
   void Append(absl::Span<const int> columns, absl::Span<const TensorView> cells,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 
 #include "reverb/cc/client/client.h"
 #include "reverb/cc/python/arguments.h"
@@ -20,8 +21,10 @@
 #include "reverb/cc/python/gil.h"
 #include "reverb/cc/python/owned.h"
 #include "reverb/cc/python/status.h"
+#include "reverb/cc/python/structured_writer.h"
 #include "reverb/cc/python/trajectory_writer.h"
 #include "reverb/cc/support/error_info.h"
+#include "reverb/cc/wire/pattern_config.h"
 
 namespace reverb::python {
 namespace {
@@ -97,6 +100,21 @@ class PyClient {
         }));
     return std::make_unique<PyTrajectoryWriter>(client, std::move(writer),
                                                 num_keep_alive_refs);
+  }
+
+  // Serialized StructuredWriterConfigs.
+  std::unique_ptr<PyStructuredWriter> NewStructuredWriter(
+      const std::vector<py::bytes>& messages) {
+    const std::shared_ptr<Client> client = client_.get();
+    std::vector<PatternConfig> configs;
+    configs.reserve(messages.size());
+    for (const py::bytes& message : messages) {
+      configs.push_back(Unwrap(wire::ParsePatternConfig(absl::string_view(
+          PyBytes_AS_STRING(message.ptr()),
+          static_cast<size_t>(PyBytes_GET_SIZE(message.ptr()))))));
+    }
+    return std::make_unique<PyStructuredWriter>(
+        client, Unwrap(client->NewStructuredWriter(std::move(configs))));
   }
 
   PySampler NewSampler(py::handle table, int64_t max_samples,
@@ -181,6 +199,8 @@ void BindClient(py::module_& module) {
       .def("new_trajectory_writer", &PyClient::NewTrajectoryWriter,
            py::arg("num_keep_alive_refs"), py::arg("validate_items"),
            py::arg("max_pending_bytes"))
+      .def("new_structured_writer", &PyClient::NewStructuredWriter,
+           py::arg("configs"))
       .def("new_sampler", &PyClient::NewSampler, py::arg("table"),
            py::arg("max_samples") = -1, py::arg("max_in_flight") = py::none(),
            py::arg("timeout") = py::none())

@@ -20,7 +20,7 @@ namespace py = pybind11;
 // their last items may be for a server of this process.
 void AtExit() {
   if (InForkedChildOfGrpcUser()) return;
-  PyWriter::DropAll();
+  DroppedAtExit::DropAll();
   WithoutGil([] {
     CloseAllClients();
     StopAllServers();

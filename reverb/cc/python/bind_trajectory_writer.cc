@@ -23,6 +23,7 @@
 #include "reverb/cc/python/bindings.h"
 #include "reverb/cc/python/cells.h"
 #include "reverb/cc/python/column_names.h"
+#include "reverb/cc/python/environments.h"
 #include "reverb/cc/python/gil.h"
 #include "reverb/cc/python/status.h"
 #include "reverb/cc/python/trajectory_writer.h"
@@ -33,10 +34,6 @@ namespace reverb::python {
 namespace py = pybind11;
 
 namespace {
-
-// Steps below this size are copied without leaving the GIL, and far below it
-// compressed too: taking it back may cost a whole switch interval.
-constexpr size_t kKeepGilBytes = size_t{64} << 10;
 
 // As `status`, about the column whose path is `path`.
 absl::Status AtPath(const absl::Status& status, absl::string_view number,
@@ -50,23 +47,6 @@ absl::Status AtPath(const absl::Status& status, absl::string_view number,
                        "column '", info.column, "', path ",
                        py::repr(path).cast<std::string>(), ": ", text))),
       info);
-}
-
-// The flags of `[N]` bools, borrowed from `columns`; none for None.
-absl::Span<const bool> ReadFlags(py::handle flags, Columns& columns) {
-  if (flags.is_none()) return {};
-  Flattener flattener;
-  columns.Fill(py::module_::import("numpy").attr("asarray")(flags), flattener);
-  const TensorView& view = columns.views()[0];
-  if (view.dtype != DType::kBool || view.dims.size() != 1) {
-    Unwrap(absl::InvalidArgumentError(absl::StrCat(
-               "episode_ends must be bools of shape (environments,), got ",
-               DTypeName(view.dtype), " ", ShapeString(view.dims))),
-           Also::kTypeError);
-  }
-  static_assert(sizeof(bool) == 1);
-  return absl::MakeConstSpan(reinterpret_cast<const bool*>(view.data.data()),
-                             view.data.size());
 }
 
 }  // namespace
@@ -176,30 +156,16 @@ void PyTrajectoryWriter::AppendBatch(py::handle data, py::handle episode_ends) {
   Columns ends_columns;
   const absl::Span<const bool> ends = ReadFlags(episode_ends, ends_columns);
   const Step step = Read(data);
-  const int64_t num_envs = NumEnvsOfBatch(ends.size());
-  if (!ends.empty() && static_cast<int64_t>(ends.size()) != num_envs) {
-    Forget(step);
-    Unwrap(
-        WithErrorInfo(absl::InvalidArgumentError(absl::StrCat(
-                          "episode_ends has ", ends.size(),
-                          " flags, the batch has ", num_envs, " environments")),
-                      {.limit = absl::StrCat(num_envs),
-                       .actual = absl::StrCat(ends.size())}));
-  }
+  const absl::StatusOr<int64_t> num_envs =
+      NumEnvironments(this->num_envs(), columns_.views(), ends);
   const TrajectoryWriter::StepColumns columns{.columns = step.columns,
                                               .added = step.added};
-  Finish(WithoutGil([&] {
-           return writer.AppendBatch(columns, columns_.views(), num_envs, ends);
-         }),
+  Finish(num_envs.ok() ? WithoutGil([&] {
+           return writer.AppendBatch(columns, columns_.views(), *num_envs,
+                                     ends);
+         })
+                       : num_envs.status(),
          step);
-}
-
-int64_t PyTrajectoryWriter::NumEnvsOfBatch(size_t num_ends) {
-  if (const int64_t known = num_envs(); known > 0) return known;
-  for (const TensorView& view : columns_.views()) {
-    if (!view.dims.empty()) return view.dims[0];
-  }
-  return static_cast<int64_t>(num_ends);
 }
 
 ItemKey PyTrajectoryWriter::CreateItem(py::handle table, py::handle priority,

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
@@ -32,37 +31,6 @@ OneUser::OneUser(bool& busy, const char* what) : busy_(busy) {
                      "own")));
   }
   busy = true;
-}
-
-namespace {
-
-// All writers there are; guarded by the GIL.
-absl::flat_hash_set<PyWriter*>& LiveWriters() {
-  static auto* const writers = new absl::flat_hash_set<PyWriter*>;
-  return *writers;
-}
-
-}  // namespace
-
-PyWriter::PyWriter(std::shared_ptr<Client> client,
-                   std::unique_ptr<Writer> writer)
-    : client_(std::move(client)), writer_(std::move(writer)) {
-  LiveWriters().insert(this);
-}
-
-PyWriter::~PyWriter() { LiveWriters().erase(this); }
-
-void PyWriter::DropAll() {
-  std::vector<PyWriter*> idle;
-  for (PyWriter* writer : LiveWriters()) {
-    if (!writer->busy_) idle.push_back(writer);
-  }
-  for (PyWriter* writer : idle) {
-    // It may have died while another was dropped, which frees the GIL.
-    if (LiveWriters().contains(writer) && !writer->busy_) {
-      writer->writer_.Drop();
-    }
-  }
 }
 
 Writer& PyWriter::writer() const {

@@ -20,6 +20,7 @@
 #include "reverb/cc/client/client.h"
 #include "reverb/cc/client/sampler.h"
 #include "reverb/cc/client/writer.h"
+#include "reverb/cc/python/dropped_at_exit.h"
 #include "reverb/cc/python/nest.h"
 #include "reverb/cc/python/numpy_bridge.h"
 #include "reverb/cc/python/owned.h"
@@ -63,12 +64,10 @@ class OneUser {
   bool& busy_;
 };
 
-class PyWriter {
+class PyWriter : public DroppedAtExit {
  public:
-  PyWriter(std::shared_ptr<Client> client, std::unique_ptr<Writer> writer);
-  ~PyWriter();
-  PyWriter(const PyWriter&) = delete;
-  PyWriter& operator=(const PyWriter&) = delete;
+  PyWriter(std::shared_ptr<Client> client, std::unique_ptr<Writer> writer)
+      : client_(std::move(client)), writer_(std::move(writer)) {}
 
   void Append(pybind11::handle data);
   void AppendSequence(pybind11::handle data);
@@ -80,19 +79,15 @@ class PyWriter {
   // Also where the writer can't be used any more.
   bool closed() const;
 
-  // For the interpreter's exit: lets go of all writers that no thread is using,
-  // so that what they have pending is sent in the background.
-  static void DropAll();
-
  private:
-  // Throws after `DropAll` and in a forked child.
+  void Drop() override { writer_.Drop(); }
+  // Throws after `Drop` and in a forked child.
   Writer& writer() const;
 
   Owned<std::shared_ptr<Client>> client_;
   Owned<std::unique_ptr<Writer>> writer_;
   Flattener flattener_;
   Columns columns_;
-  bool busy_ = false;
 };
 
 class PySampler {
@@ -124,6 +119,7 @@ void BindNest(pybind11::module_& module);
 void BindWriter(pybind11::module_& module);
 void BindCells(pybind11::module_& module);
 void BindTrajectoryWriter(pybind11::module_& module);
+void BindStructuredWriter(pybind11::module_& module);
 void BindSampler(pybind11::module_& module);
 void BindClient(pybind11::module_& module);
 // The hook for the interpreter's exit.

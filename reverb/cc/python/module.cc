@@ -19,6 +19,7 @@ PYBIND11_MODULE(_core, module) {
   reverb::python::BindWriter(module);
   reverb::python::BindCells(module);
   reverb::python::BindTrajectoryWriter(module);
+  reverb::python::BindStructuredWriter(module);
   reverb::python::BindSampler(module);
   reverb::python::BindClient(module);
   reverb::python::BindProcess(module);

@@ -63,7 +63,6 @@ class PyTrajectoryWriter {
   };
 
   TrajectoryWriter& writer() const;
-  int64_t NumEnvsOfBatch(size_t num_ends);
   Step Read(pybind11::handle data);
   // Fills in `step`'s layout, from the structure that all steps together have.
   void Merge(pybind11::handle data, Step& step);
