@@ -167,6 +167,7 @@ _timeout = _message("Timeout", milliseconds=st.integers(0, 2**63 - 1))
         "InsertStreamRequest",
         items=st.lists(_item, max_size=3),
         keep_chunk_keys=st.lists(_uint64, max_size=5),
+        item_seqs=st.lists(_uint64, max_size=3),
         wait=st.none() | _timeout,
     )
 )

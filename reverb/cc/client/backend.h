@@ -38,7 +38,9 @@ class Backend {
       const WaitOptions& wait) = 0;
 
   // Neither blocks; both may fail later.
-  virtual std::shared_ptr<InsertConnection> NewInsertConnection() = 0;
+  // `session_id`: 32 hex digits that name the stream which it serves.
+  virtual std::shared_ptr<InsertConnection> NewInsertConnection(
+      const std::string& session_id) = 0;
   virtual std::unique_ptr<SampleStream> NewSampleStream() = 0;
 };
 

@@ -14,6 +14,7 @@
 #define REVERB_CC_CLIENT_INSERT_CONNECTION_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 
@@ -29,6 +30,7 @@ namespace reverb {
 // An item in the stream's window.
 struct WindowItem {
   OutgoingItem outgoing;
+  uint64_t sequence = 0;  // of the stream's items
   SteadyTime limit = kNoDeadline;
   bool try_once = false;
   bool sent = false;
@@ -68,12 +70,13 @@ class InsertConnection {
   virtual void OnKeep(absl::Span<const ChunkKey> added,
                       absl::Span<const ChunkKey> removed) = 0;
 
-  // Locked: makes a batch of the window's items from `begin` on.
+  // Locked: makes a batch of the window's items from `begin` on, before `end`.
   struct Prepared {
     size_t num_items = 0;  // of the window, those that are done included
     bool to_send = false;  // `Send` has something to do
   };
-  virtual Prepared Prepare(std::deque<WindowItem>& window, size_t begin) = 0;
+  virtual Prepared Prepare(std::deque<WindowItem>& window, size_t begin,
+                           size_t end) = 0;
 
   // Sends the batch; `OnReady` follows unless the connection ends.
   virtual void Send() = 0;

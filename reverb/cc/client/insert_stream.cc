@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,12 +17,14 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 #include "reverb/cc/client/endpoint.h"
 #include "reverb/cc/client/insert_connection.h"
 #include "reverb/cc/support/executor.h"
 #include "reverb/cc/support/fork_guard.h"
 #include "reverb/cc/support/mutex.h"
+#include "reverb/cc/support/rng.h"
 #include "reverb/cc/support/status_macros.h"
 
 namespace reverb {
@@ -31,6 +34,10 @@ namespace {
 // what follows is a new loss.
 constexpr std::chrono::seconds kGoodLife{2};
 
+// Items from the oldest unconfirmed one on that may be under way: as far back
+// a server remembers which it has inserted.
+constexpr uint64_t kMaxAhead = 4096;
+
 class ResendingStream final
     : public InsertStream,
       public InsertConnection::Sink,
@@ -38,7 +45,8 @@ class ResendingStream final
       public std::enable_shared_from_this<ResendingStream> {
  public:
   explicit ResendingStream(std::shared_ptr<Endpoint> endpoint)
-      : endpoint_(std::move(endpoint)) {}
+      : endpoint_(std::move(endpoint)),
+        session_id_(absl::StrFormat("%016x%016x", RandomKey(), RandomKey())) {}
   ~ResendingStream() override {
     if (connection_ == nullptr) return;
     if (InForkedChildOfGrpcUser()) {
@@ -104,8 +112,14 @@ class ResendingStream final
   uint64_t EndLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return base_ + window_.size();
   }
+  // Items before this one may be sent: `base_` is the oldest that isn't done.
+  uint64_t SendableEndLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return std::min(EndLocked(), base_ + kMaxAhead);
+  }
 
   const std::shared_ptr<Endpoint> endpoint_;
+  // Under which a server knows the numbers of our items.
+  const std::string session_id_;
 
   mutable Mutex mu_;
   CondVar changed_;
@@ -149,8 +163,10 @@ absl::Status ResendingStream::Append(std::vector<OutgoingItem> items,
       ++num_open_;
       open_bytes_ += static_cast<int64_t>(item.charged_bytes);
       if (connection_) connection_->OnQueued(*item.item);
-      window_.push_back(
-          {.outgoing = std::move(item), .limit = limit, .try_once = try_once});
+      window_.push_back({.outgoing = std::move(item),
+                         .sequence = EndLocked(),
+                         .limit = limit,
+                         .try_once = try_once});
     }
   }
   Pump();
@@ -187,7 +203,7 @@ void ResendingStream::Pump() {
   MutexLock lock(mu_);
   if (pumping_) return;  // whoever is at it looks again before it leaves
   pumping_ = true;
-  while (!closed_ && status_.ok() && next_ < EndLocked()) {
+  while (!closed_ && status_.ok() && next_ < SendableEndLocked()) {
     if (connection_ == nullptr) {
       if (Clock::Real().Now() < retry_at_) {
         ScheduleTurnLocked(retry_at_);
@@ -196,7 +212,9 @@ void ResendingStream::Pump() {
       lock.Unlock();
       absl::Status allowed = endpoint_->Check();
       std::shared_ptr<InsertConnection> made;
-      if (allowed.ok()) made = endpoint_->backend()->NewInsertConnection();
+      if (allowed.ok()) {
+        made = endpoint_->backend()->NewInsertConnection(session_id_);
+      }
       lock.Lock();
       if (!allowed.ok()) {
         if (status_.ok()) status_ = allowed;
@@ -210,8 +228,8 @@ void ResendingStream::Pump() {
       continue;
     }
     if (!ready_) break;
-    const InsertConnection::Prepared prepared =
-        connection_->Prepare(window_, next_ - base_);
+    const InsertConnection::Prepared prepared = connection_->Prepare(
+        window_, next_ - base_, SendableEndLocked() - base_);
     next_ += prepared.num_items;
     if (!prepared.to_send) {
       if (prepared.num_items == 0) break;
@@ -225,7 +243,7 @@ void ResendingStream::Pump() {
   }
   pumping_ = false;
   if (num_waiters_ > 0 && !status_.ok()) changed_.NotifyAll();
-}
+}  // namespace
 
 void ResendingStream::ScheduleTurnLocked(SteadyTime when) {
   if (turn_at_ <= when) return;
@@ -373,6 +391,7 @@ void ResendingStream::OnDone(InsertDone done) {
   if (done.empty()) return;
   std::vector<WindowItem> gone;  // freed after unlocking
   MutexLock lock(mu_);
+  const uint64_t sendable = SendableEndLocked();
   good_ = true;
   backoff_.Reset();
   for (const ItemKey key : done.confirmed) FinishLocked(key, gone);
@@ -380,6 +399,10 @@ void ResendingStream::OnDone(InsertDone done) {
     if (FinishLocked(key, gone)) refused_.push_back(key);
   }
   if (num_waiters_ > 0) changed_.NotifyAll();
+  if (next_ < sendable || next_ == EndLocked()) return;
+  lock.Unlock();
+  Pump();
+  lock.Lock();
 }
 
 void ResendingStream::OnProgress(const InsertConnection* connection) {

@@ -45,7 +45,8 @@ absl::StatusOr<ServerInfoMessage> LocalBackend::ServerInfo(
   return message;
 }
 
-std::shared_ptr<InsertConnection> LocalBackend::NewInsertConnection() {
+std::shared_ptr<InsertConnection> LocalBackend::NewInsertConnection(
+    const std::string& /*session_id*/) {
   return NewLocalInsertConnection(core_);
 }
 

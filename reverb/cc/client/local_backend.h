@@ -34,7 +34,8 @@ class LocalBackend final : public Backend {
   absl::StatusOr<ServerInfoMessage> ServerInfo(
       const WaitOptions& wait) override;
 
-  std::shared_ptr<InsertConnection> NewInsertConnection() override;
+  std::shared_ptr<InsertConnection> NewInsertConnection(
+      const std::string& session_id) override;
   std::unique_ptr<SampleStream> NewSampleStream() override;
 
  private:

@@ -42,9 +42,10 @@ class LocalInsert final : public InsertConnection,
   void OnKeep(absl::Span<const ChunkKey> /*added*/,
               absl::Span<const ChunkKey> /*removed*/) override {}
 
-  Prepared Prepare(std::deque<WindowItem>& window, size_t begin) override {
+  Prepared Prepare(std::deque<WindowItem>& window, size_t begin,
+                   size_t end) override {
     Prepared prepared;
-    for (size_t i = begin; i < window.size(); ++i) {
+    for (size_t i = begin; i < end; ++i) {
       WindowItem& item = window[i];
       if (!item.done) {
         if (batch_.empty()) {

@@ -197,10 +197,11 @@ absl::StatusOr<ServerInfoMessage> RemoteBackend::ServerInfo(
   return wire::ParseServerInfoResponse(response);
 }
 
-std::shared_ptr<InsertConnection> RemoteBackend::NewInsertConnection() {
+std::shared_ptr<InsertConnection> RemoteBackend::NewInsertConnection(
+    const std::string& session_id) {
   // A forked child has been refused before.
   rpc::UseGrpc().IgnoreError();
-  return NewRemoteInsertConnection(channels_, expect_wait_.load());
+  return NewRemoteInsertConnection(channels_, expect_wait_.load(), session_id);
 }
 
 std::unique_ptr<SampleStream> RemoteBackend::NewSampleStream() {

@@ -33,7 +33,8 @@ class RemoteBackend final : public Backend {
   absl::StatusOr<ServerInfoMessage> ServerInfo(
       const WaitOptions& wait) override;
 
-  std::shared_ptr<InsertConnection> NewInsertConnection() override;
+  std::shared_ptr<InsertConnection> NewInsertConnection(
+      const std::string& session_id) override;
   std::unique_ptr<SampleStream> NewSampleStream() override;
 
   bool HasOneAddress() { return channels_->HasOneAddress(); }

@@ -21,6 +21,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -50,11 +51,15 @@ constexpr std::chrono::seconds kMetadataGrace{1};
 class RemoteInsert final : public InsertConnection,
                            public std::enable_shared_from_this<RemoteInsert> {
  public:
-  RemoteInsert(std::shared_ptr<Channels> channels, bool expect_wait)
+  RemoteInsert(std::shared_ptr<Channels> channels, bool expect_wait,
+               const std::string& session_id)
       : channels_(std::move(channels)),
         expect_wait_(expect_wait),
         stub_(channels_->Best()) {
-    context_.AddMetadata(rpc::kFeaturesKey, std::string(rpc::kWaitFeature));
+    context_.AddMetadata(
+        rpc::kFeaturesKey,
+        absl::StrCat(rpc::kSessionFeature, ",", rpc::kWaitFeature));
+    context_.AddMetadata(rpc::kSessionKey, session_id);
   }
 
   void Start(std::weak_ptr<Sink> sink) override {
@@ -70,7 +75,8 @@ class RemoteInsert final : public InsertConnection,
     for (const ChunkKey key : removed) ledger_.Release(key);
     for (const ChunkKey key : added) ledger_.Keep(key);
   }
-  Prepared Prepare(std::deque<WindowItem>& window, size_t begin) override;
+  Prepared Prepare(std::deque<WindowItem>& window, size_t begin,
+                   size_t end) override;
   void Send() override;
   void Close() override { context_.TryCancel(); }
 
@@ -175,12 +181,13 @@ int64_t RemoteInsert::WaitMillis(const WindowItem& item) const {
 }
 
 InsertConnection::Prepared RemoteInsert::Prepare(std::deque<WindowItem>& window,
-                                                 size_t begin) {
+                                                 size_t begin, size_t end) {
   Prepared prepared;
   wire::InsertRequestBuilder builder;
+  std::vector<uint64_t> numbers;
   const WindowItem* first = nullptr;
   size_t bytes = 0;
-  for (size_t i = begin; i < window.size(); ++i) {
+  for (size_t i = begin; i < end; ++i) {
     WindowItem& item = window[i];
     const Item& data = *item.outgoing.item;
     if (item.done) {
@@ -215,6 +222,7 @@ InsertConnection::Prepared RemoteInsert::Prepare(std::deque<WindowItem>& window,
     data.trajectory().ForEachChunk(
         [&](const Ref<const Chunk>& chunk) { ledger_.DropUse(chunk->key()); });
     builder.AddItem(item.outgoing.table, item.outgoing.priority, data);
+    numbers.push_back(item.sequence);
     bytes += 64 + 16 * data.trajectory().slices().size();
     ++prepared.num_items;
     item.sent = true;
@@ -225,6 +233,8 @@ InsertConnection::Prepared RemoteInsert::Prepare(std::deque<WindowItem>& window,
   }
   if (builder.num_items() > 0) {
     builder.SetKeepChunkKeys(ledger_.KeepList());
+    // dm-reverb's servers skip the field.
+    builder.SetItemSeqs(numbers);
     if (first->limited) builder.SetWait(WaitMillis(*first));
   }
   prepared.to_send = bytes > 0;
@@ -301,8 +311,10 @@ void RemoteInsert::OnFinished(bool /*ok*/) {
 }  // namespace
 
 std::shared_ptr<InsertConnection> NewRemoteInsertConnection(
-    std::shared_ptr<Channels> channels, bool expect_wait) {
-  return std::make_shared<RemoteInsert>(std::move(channels), expect_wait);
+    std::shared_ptr<Channels> channels, bool expect_wait,
+    const std::string& session_id) {
+  return std::make_shared<RemoteInsert>(std::move(channels), expect_wait,
+                                        session_id);
 }
 
 }  // namespace reverb

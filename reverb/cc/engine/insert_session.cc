@@ -89,10 +89,13 @@ absl::Status CoreInsertSession::SubmitChecked(
         "an insert message needs chunks or items; this one has neither");
   }
   std::vector<Batch> batches;
+  std::vector<ItemKey> inserted;  // by an earlier stream of the session
   {
     MutexLock lock(input_mu_);
+    REVERB_RETURN_IF_ERROR(CheckNumbers(message));
     chunks_.Add(std::move(message.chunks));
-    for (ItemMessage& item : message.items) {
+    for (size_t i = 0; i < message.items.size(); ++i) {
+      ItemMessage& item = message.items[i];
       REVERB_ASSIGN_OR_RETURN(Ref<Item> resolved, chunks_.Resolve(item));
       if (item.has_empty_column || item.slices.empty()) {
         REVERB_RETURN_IF_ERROR(FeedOf(item.table).status());
@@ -103,8 +106,20 @@ absl::Status CoreInsertSession::SubmitChecked(
                 item.slices.empty() ? "no data" : "an empty column")),
             {.table = item.table});
       }
-      REVERB_RETURN_IF_ERROR(
-          AddToBatch(item.table, item.priority, std::move(resolved), batches));
+      const uint64_t number = joined_.log ? message.item_seqs[i] : 0;
+      if (joined_.log &&
+          joined_.log->Find(number) == InsertLog::State::kInserted) {
+        inserted.push_back(item.key);
+        continue;
+      }
+      REVERB_RETURN_IF_ERROR(AddToBatch(item.table,
+                                        {.item = std::move(resolved),
+                                         .priority = item.priority,
+                                         .tag = number},
+                                        batches));
+    }
+    if (joined_.log && !message.item_seqs.empty()) {
+      last_number_ = message.item_seqs.back();
     }
     // As 0.14: the list of a message without items means nothing.
     if (!message.items.empty()) {
@@ -112,6 +127,14 @@ absl::Status CoreInsertSession::SubmitChecked(
           chunks_.KeepOnly(message.keep_chunk_keys, dropped));
     }
     REVERB_RETURN_IF_ERROR(chunks_.CheckSize());
+  }
+  if (!inserted.empty()) {
+    {
+      MutexLock lock(mu_);
+      done_.confirmed.insert(done_.confirmed.end(), inserted.begin(),
+                             inserted.end());
+    }
+    Notify();
   }
   if (batches.empty()) return absl::OkStatus();
 
@@ -122,6 +145,42 @@ absl::Status CoreInsertSession::SubmitChecked(
                              static_cast<double>(*message.wait_ms) / 1000);
   }
   return Queue(std::move(batches), deadline, try_once);
+}
+
+absl::Status CoreInsertSession::CheckNumbers(
+    const InsertMessage& message) const {
+  if (joined_.log == nullptr) return absl::OkStatus();
+  if (message.item_seqs.size() != message.items.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a message of a session has ", message.items.size(), " items and ",
+        message.item_seqs.size(), " item_seqs; there must be one each"));
+  }
+  std::optional<uint64_t> last = last_number_;
+  for (const uint64_t number : message.item_seqs) {
+    if (last && number <= *last) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "item_seqs of a stream must increase; ", number, " follows ", *last));
+    }
+    if (joined_.log->Find(number) == InsertLog::State::kForgotten) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "item_seqs must be less than ", SeenNumbers::kReach,
+          " behind the largest that was inserted; ", number, " is not"));
+    }
+    last = number;
+  }
+  return absl::OkStatus();
+}
+
+void CoreInsertSession::Join(const std::string& id, SessionStore& store) {
+  joined_ = {.id = id, .store = &store, .log = store.Open(id)};
+  std::shared_ptr<CoreInsertSession> before =
+      joined_.log->SetStream(shared_from_this());
+  if (before == nullptr) return;
+  {
+    MutexLock lock(mu_);
+    predecessor_ = before;
+  }
+  before->Supersede(weak_from_this());
 }
 
 absl::Status CoreInsertSession::SubmitLocal(std::vector<LocalItem> items,
@@ -135,8 +194,9 @@ absl::Status CoreInsertSession::SubmitLocal(std::vector<LocalItem> items,
     for (LocalItem& item : items) {
       status = CheckItem(*item.item, core_->limits());
       if (status.ok()) {
-        status = AddToBatch(item.table, item.priority, std::move(item.item),
-                            batches);
+        status = AddToBatch(
+            item.table,
+            {.item = std::move(item.item), .priority = item.priority}, batches);
       }
       if (!status.ok()) break;
     }
@@ -150,7 +210,7 @@ absl::Status CoreInsertSession::SubmitLocal(std::vector<LocalItem> items,
 }
 
 absl::Status CoreInsertSession::AddToBatch(absl::string_view table,
-                                           double priority, Ref<Item> item,
+                                           InsertRequest request,
                                            std::vector<Batch>& batches) {
   // Items mostly come in runs for one table, and tables are few.
   Batch* batch = nullptr;
@@ -163,8 +223,8 @@ absl::Status CoreInsertSession::AddToBatch(absl::string_view table,
     batch = &batches.back();
   }
   const Table& target = *batch->feed->table;
-  REVERB_RETURN_IF_ERROR(target.CheckPriority(priority));
-  batch->requests.push_back({.item = std::move(item), .priority = priority});
+  REVERB_RETURN_IF_ERROR(target.CheckPriority(request.priority));
+  batch->requests.push_back(std::move(request));
   return absl::OkStatus();
 }
 
@@ -211,6 +271,17 @@ absl::Status CoreInsertSession::Queue(std::vector<Batch> batches,
 }
 
 bool CoreInsertSession::ReadyForMore() {
+  std::shared_ptr<CoreInsertSession> predecessor;
+  {
+    MutexLock lock(mu_);
+    predecessor = predecessor_;
+  }
+  if (predecessor != nullptr) {
+    // Whatever it waits for tells us.
+    if (!predecessor->IsOver()) return false;
+    MutexLock lock(mu_);
+    predecessor_ = nullptr;
+  }
   absl::InlinedVector<Table*, 1> waited_for;
   {
     MutexLock lock(mu_);
@@ -247,13 +318,53 @@ absl::Status CoreInsertSession::status() {
 
 void CoreInsertSession::Close(bool withdraw) {
   TurnScope turns;
+  // The client sends what waits once more, on its next stream.
+  if (joined_.log != nullptr) withdraw = true;
+  bool leaves;
   {
     MutexLock lock(mu_);
     closed_ = true;
     withdrawn_ = withdrawn_ || withdraw;
+    leaves = !std::exchange(left_session_, true);
     FailLocked(absl::CancelledError("the insert session was closed"));
   }
   if (withdraw) Withdraw();
+  if (leaves && joined_.store != nullptr) joined_.store->Close(joined_.id);
+}
+
+void CoreInsertSession::Supersede(std::weak_ptr<CoreInsertSession> successor) {
+  TurnScope turns;
+  {
+    MutexLock lock(mu_);
+    closed_ = withdrawn_ = true;
+    successor_ = std::move(successor);
+    FailLocked(absl::AbortedError(
+        "another stream has taken this stream's insert session over"));
+  }
+  Withdraw();
+  Notify();
+}
+
+void CoreInsertSession::OnSettled() {
+  if (joined_.log != nullptr) joined_.log->LetGo(this);
+  // The next one may have been superseded too, before it could begin.
+  const auto next_of = [](CoreInsertSession& session) {
+    MutexLock lock(session.mu_);
+    return session.successor_.lock();
+  };
+  for (auto next = next_of(*this); next != nullptr; next = next_of(*next)) {
+    next->Notify();
+  }
+}
+
+bool CoreInsertSession::IsOver() {
+  std::shared_ptr<CoreInsertSession> before;
+  {
+    MutexLock lock(mu_);
+    if (num_pending_ > 0) return false;
+    before = predecessor_;
+  }
+  return before == nullptr || before->IsOver();
 }
 
 void CoreInsertSession::Stop() {
@@ -277,6 +388,12 @@ void CoreInsertSession::Withdraw() {
     feed->pending -= withdrawn;
     num_pending_ -= withdrawn;
   }
+  bool settled;
+  {
+    MutexLock lock(mu_);
+    settled = IsSettledLocked();
+  }
+  if (settled) OnSettled();
 }
 
 void CoreInsertSession::FailLocked(absl::Status status) {
@@ -286,11 +403,25 @@ void CoreInsertSession::FailLocked(absl::Status status) {
 void CoreInsertSession::Record(Feed& feed,
                                absl::Span<const InsertResult> results) {
   const bool stopping = core_->closed();
+  // First of all: once nothing is pending, the next stream may begin.
+  if (joined_.log != nullptr) {
+    for (const InsertResult& result : results) {
+      if (result.status.ok()) joined_.log->Add(result.tag);
+    }
+  }
+  bool closed;
+  bool settled;
   {
     MutexLock lock(mu_);
     feed.pending -= static_cast<int64_t>(results.size());
     num_pending_ -= static_cast<int64_t>(results.size());
-    if (closed_) return;
+    closed = closed_;
+    settled = IsSettledLocked();
+  }
+  if (settled) OnSettled();
+  if (closed) return;
+  {
+    MutexLock lock(mu_);
     for (const InsertResult& result : results) {
       switch (result.status.code()) {
         case absl::StatusCode::kOk:

@@ -94,7 +94,8 @@ ServerCore::ServerCore(std::vector<std::shared_ptr<Table>> tables,
       limits_(limits),
       clock_(clock),
       state_id_{.high = RandomKey(), .low = RandomKey()},
-      server_id_(absl::StrFormat("%016x%016x", RandomKey(), RandomKey())) {
+      server_id_(absl::StrFormat("%016x%016x", RandomKey(), RandomKey())),
+      sessions_(clock) {
   for (const auto& table : tables_) by_name_.emplace(table->name(), table);
 }
 
@@ -112,7 +113,8 @@ absl::StatusOr<std::shared_ptr<Table>> ServerCore::FindTable(
 }
 
 std::shared_ptr<InsertSession> ServerCore::OpenInsertSession(
-    std::weak_ptr<SessionListener> listener) {
+    std::weak_ptr<SessionListener> listener, const std::string& session_id) {
+  TurnScope turns;
   auto session = std::make_shared<CoreInsertSession>(shared_from_this(),
                                                      std::move(listener));
   bool closed;
@@ -122,6 +124,7 @@ std::shared_ptr<InsertSession> ServerCore::OpenInsertSession(
     if (!closed) Register(session, insert_sessions_);
   }
   if (closed) session->Stop();
+  if (!session_id.empty()) session->Join(session_id, sessions_);
   return session;
 }
 

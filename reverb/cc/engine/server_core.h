@@ -21,6 +21,7 @@
 #include "absl/types/span.h"
 
 #include "reverb/cc/engine/session.h"
+#include "reverb/cc/engine/session_store.h"
 #include "reverb/cc/support/clock.h"
 #include "reverb/cc/support/mutex.h"
 #include "reverb/cc/table/table.h"
@@ -62,8 +63,10 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   // 32 hex digits that name this server for its life.
   const std::string& server_id() const { return server_id_; }
 
+  // `session_id`: the session that the stream continues; empty: none.
   std::shared_ptr<InsertSession> OpenInsertSession(
-      std::weak_ptr<SessionListener> listener);
+      std::weak_ptr<SessionListener> listener,
+      const std::string& session_id = "");
   std::shared_ptr<SampleSession> OpenSampleSession(
       std::weak_ptr<SessionListener> listener);
 
@@ -89,6 +92,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   const StateId state_id_;
   const std::string server_id_;
   absl::flat_hash_map<absl::string_view, std::shared_ptr<Table>> by_name_;
+  SessionStore sessions_;
 
   mutable Mutex mu_;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;

@@ -34,6 +34,12 @@ inline constexpr char kStoppingKey[] = "reverb-stopping";
 // Trailer: an ErrorInfo message.
 inline constexpr char kErrorInfoKey[] = "reverb-error-bin";
 
+// Request of an insert stream: 32 hex digits that name the session which it
+// continues.
+inline constexpr char kSessionKey[] = "reverb-session";
+
+// Field `item_seqs` of insert requests.
+inline constexpr absl::string_view kSessionFeature = "session";
 // Fields `wait` and `try_once` of requests, `refused` of responses.
 inline constexpr absl::string_view kWaitFeature = "wait";
 

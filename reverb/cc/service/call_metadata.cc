@@ -15,7 +15,8 @@
 namespace reverb {
 namespace {
 
-constexpr absl::string_view kOfferedFeatures = rpc::kWaitFeature;
+// Names as in rpc/metadata.h.
+constexpr absl::string_view kOfferedFeatures = "session,wait";
 
 }  // namespace
 

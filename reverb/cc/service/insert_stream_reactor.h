@@ -13,8 +13,10 @@
 #define REVERB_CC_SERVICE_INSERT_STREAM_REACTOR_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 #include "reverb/cc/engine/server_core.h"
 #include "reverb/cc/engine/session.h"
@@ -34,6 +36,8 @@ class InsertStreamReactor final : public StreamReactor {
   absl::Status Handle(grpc::ByteBuffer& buffer);
 
   const std::shared_ptr<ServerCore> core_;
+  // That the stream continues; empty: none.
+  absl::StatusOr<std::string> session_id_;
   std::shared_ptr<InsertSession> session_;
   absl::Status error_;  // why the stream is to end
 };

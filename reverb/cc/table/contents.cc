@@ -56,7 +56,8 @@ absl::Status InTable(const TableOptions& options, const absl::Status& status) {
 NewItem::NewItem(InsertRequest request)
     : item(std::move(request.item)),
       priority(request.priority),
-      chunk_bytes(ChunkBytes(item->trajectory())) {}
+      chunk_bytes(ChunkBytes(item->trajectory())),
+      tag(request.tag) {}
 
 absl::StatusOr<std::unique_ptr<TableContents>> TableContents::Create(
     const TableOptions& options) {

@@ -40,6 +40,7 @@ struct NewItem {
   Ref<Item> item;
   double priority;
   uint32_t chunk_bytes;  // as in StoredItem
+  uint64_t tag;          // as in InsertRequest
 };
 
 // What has left a table.

@@ -27,14 +27,16 @@ inline constexpr absl::string_view kRateLimiterTimeoutText =
 struct InsertRequest {
   Ref<Item> item;
   double priority = 0;
+  uint64_t tag = 0;  // comes back with the result
 };
 
 struct InsertResult {
   ItemKey key = 0;
+  uint64_t tag = 0;
   // OK: inserted, or its key was there and took the new priority.
   // DeadlineExceeded: withdrawn. Cancelled: the table was closed.
   // InvalidArgument: a selector can't hold the priority.
-  absl::Status status;
+  absl::Status status{};
 };
 
 // Receives what became of a stream's inserts. Must be quick and must not call

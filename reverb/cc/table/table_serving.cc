@@ -80,10 +80,10 @@ void Table::ServeLocked(Turn& turn) {
 void Table::InsertOneLocked(Turn& turn, int64_t wall_nanos) {
   InsertWaiter& waiter = inserts_.front();
   NewItem& item = waiter.items[waiter.next];
-  const ItemKey key = item.item->key();
-  turn.AddResult(
-      waiter, key,
-      contents_->Insert(std::move(item), wall_nanos, turn.discarded));
+  InsertResult result{.key = item.item->key(), .tag = item.tag};
+  result.status =
+      contents_->Insert(std::move(item), wall_nanos, turn.discarded);
+  turn.AddResult(waiter, std::move(result));
   inserts_.Advance(turn.finished);
 }
 

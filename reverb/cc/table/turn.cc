@@ -23,9 +23,8 @@ Turn::Group& Turn::GroupOf(const InsertWaiter& waiter) {
   return group;
 }
 
-void Turn::AddResult(const InsertWaiter& waiter, ItemKey key,
-                     absl::Status status) {
-  GroupOf(waiter).results.push_back({.key = key, .status = std::move(status)});
+void Turn::AddResult(const InsertWaiter& waiter, InsertResult result) {
+  GroupOf(waiter).results.push_back(std::move(result));
 }
 
 void Turn::EndInserts(std::list<InsertWaiter> waiters, absl::Status status) {
@@ -42,8 +41,9 @@ void Turn::Report() {
     for (const InsertWaiter& waiter : waiters) {
       Group& group = GroupOf(waiter);
       for (size_t i = waiter.next; i < waiter.items.size(); ++i) {
-        group.results.push_back(
-            {.key = waiter.items[i].item->key(), .status = status});
+        group.results.push_back({.key = waiter.items[i].item->key(),
+                                 .tag = waiter.items[i].tag,
+                                 .status = status});
       }
     }
   }

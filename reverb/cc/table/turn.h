@@ -26,7 +26,7 @@ namespace reverb {
 class Turn {
  public:
   // One item of `waiter` is done.
-  void AddResult(const InsertWaiter& waiter, ItemKey key, absl::Status status);
+  void AddResult(const InsertWaiter& waiter, InsertResult result);
   // What is left of these ends so.
   void EndInserts(std::list<InsertWaiter> waiters, absl::Status status);
   // Answers with the samples it has; with `status` if it has none.

@@ -111,6 +111,14 @@ absl::StatusOr<InsertMessage> ParseInsertRequest(Slices message,
       case Tag(3, kVarint):
         result.keep_chunk_keys.push_back(in.varint());
         break;
+      case Tag(1000, kBytes):
+        if (!AppendPacked(in.Bytes(scratch), result.item_seqs)) {
+          return absl::InvalidArgumentError("malformed item_seqs");
+        }
+        break;
+      case Tag(1000, kVarint):
+        result.item_seqs.push_back(in.varint());
+        break;
       case Tag(1001, kBytes):
         if (!result.wait_ms.has_value()) result.wait_ms = 0;
         REVERB_RETURN_IF_ERROR(MergeWait(in.Bytes(scratch), *result.wait_ms));
@@ -138,6 +146,10 @@ void InsertRequestBuilder::AddItem(absl::string_view table, double priority,
 
 void InsertRequestBuilder::SetKeepChunkKeys(absl::Span<const ChunkKey> keys) {
   AppendPackedField(3, keys, rope_.Text());
+}
+
+void InsertRequestBuilder::SetItemSeqs(absl::Span<const uint64_t> numbers) {
+  AppendPackedField(1000, numbers, rope_.Text());
 }
 
 void InsertRequestBuilder::SetWait(int64_t milliseconds) {

@@ -49,6 +49,7 @@ class InsertRequestBuilder {
   void AddChunk(Ref<const Chunk> chunk);
   void AddItem(absl::string_view table, double priority, const Item& item);
   void SetKeepChunkKeys(absl::Span<const ChunkKey> keys);
+  void SetItemSeqs(absl::Span<const uint64_t> numbers);
   void SetWait(int64_t milliseconds);
 
   size_t size() const { return rope_.size(); }  // bytes so far

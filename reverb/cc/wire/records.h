@@ -48,6 +48,8 @@ struct InsertMessage {
   std::vector<Ref<const Chunk>> chunks;
   std::vector<ItemMessage> items;
   std::vector<ChunkKey> keep_chunk_keys;
+  // Feature `session`: the numbers of `items`, one each. Else empty.
+  std::vector<uint64_t> item_seqs;
   // `wait`: how long the items of this message may wait for the limiter.
   // None: for ever. 0: try once.
   std::optional<int64_t> wait_ms;

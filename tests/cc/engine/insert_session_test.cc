@@ -354,5 +354,121 @@ TEST_F(InsertSessionTest, ReportsToNobodyAfterItsListenerDied) {
   EXPECT_EQ(SizeOf("queue"), 1);
 }
 
+class NumberedInsertsTest : public InsertSessionTest {
+ protected:
+  static constexpr char kId[] = "0123456789abcdef0123456789abcdef";
+
+  void SetUp() override {
+    Start({});
+    session_ = Join(listener_);
+  }
+  std::shared_ptr<InsertSession> Join(
+      const std::shared_ptr<TestListener>& listener) {
+    return core_->OpenInsertSession(listener, kId);
+  }
+  // Items of `table` with these numbers, which are their keys too.
+  static InsertMessage Items(const std::string& table,
+                             std::vector<uint64_t> numbers) {
+    InsertMessage message;
+    message.chunks.push_back(FakeChunk(1, 3));
+    for (const uint64_t number : numbers) {
+      message.items.push_back(ItemOf(number, table, Rows(1, 0, 1)));
+    }
+    message.item_seqs = std::move(numbers);
+    message.keep_chunk_keys = {1};
+    return message;
+  }
+  static std::vector<ItemKey> Confirmed(InsertSession& session,
+                                        TestListener& listener) {
+    EXPECT_TRUE(listener.WaitUntil([&] { return session.num_pending() == 0; }));
+    return session.TakeDone().confirmed;
+  }
+};
+
+TEST_F(NumberedInsertsTest, WhatWasInsertedIsConfirmedAgainAndNotInserted) {
+  ASSERT_TRUE(session_->Submit(Items("queue", {1, 2})).ok());
+  EXPECT_THAT(Confirmed(*session_, *listener_), ElementsAre(1, 2));
+  session_->Close(false);
+  // Its items may have been taken meanwhile.
+  ASSERT_TRUE(core_->Reset("queue").ok());
+  session_ = Join(listener_);
+  ASSERT_TRUE(session_->ReadyForMore());
+  ASSERT_TRUE(session_->Submit(Items("queue", {1, 2, 3})).ok());
+  EXPECT_THAT(Confirmed(*session_, *listener_),
+              testing::UnorderedElementsAre(1, 2, 3));
+  EXPECT_EQ(SizeOf("queue"), 1);
+}
+
+TEST_F(NumberedInsertsTest, WhatWaitedIsWithdrawnAndSentAgain) {
+  ASSERT_TRUE(session_->Submit(Items("queue", {1, 2, 3, 4})).ok());
+  ASSERT_TRUE(listener_->WaitUntil([&] { return SizeOf("queue") == 2; }));
+  session_->Close(false);
+  EXPECT_EQ(session_->num_pending(), 0);
+  ASSERT_TRUE(core_->Reset("queue").ok());
+  EXPECT_EQ(SizeOf("queue"), 0);
+  session_ = Join(listener_);
+  ASSERT_TRUE(session_->Submit(Items("queue", {1, 2, 3, 4})).ok());
+  EXPECT_THAT(Confirmed(*session_, *listener_),
+              testing::UnorderedElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(SizeOf("queue"), 2);
+}
+
+TEST_F(NumberedInsertsTest, ANewStreamEndsTheOldOne) {
+  ASSERT_TRUE(session_->Submit(Items("queue", {1, 2, 3})).ok());
+  ASSERT_TRUE(listener_->WaitUntil([&] { return SizeOf("queue") == 2; }));
+  const auto other_listener = std::make_shared<TestListener>();
+  const auto other = Join(other_listener);
+  EXPECT_TRUE(absl::IsAborted(session_->status()));
+  EXPECT_TRUE(
+      listener_->WaitUntil([&] { return session_->num_pending() == 0; }));
+  EXPECT_TRUE(other_listener->WaitUntil([&] { return other->ReadyForMore(); }));
+  EXPECT_TRUE(absl::IsAborted(session_->Submit(Items("uniform", {9}))));
+  session_->Close(false);
+  EXPECT_EQ(SizeOf("uniform"), 0);
+  ASSERT_TRUE(core_->Reset("queue").ok());
+  ASSERT_TRUE(other->Submit(Items("queue", {1, 2, 3})).ok());
+  EXPECT_THAT(Confirmed(*other, *other_listener),
+              testing::UnorderedElementsAre(1, 2, 3));
+  EXPECT_EQ(SizeOf("queue"), 1);
+}
+
+TEST_F(NumberedInsertsTest, OtherSessionsAreNotConcerned) {
+  const auto plain = core_->OpenInsertSession(listener_);
+  const auto other = core_->OpenInsertSession(listener_, std::string(32, 'f'));
+  ASSERT_TRUE(session_->Submit(Items("uniform", {1})).ok());
+  EXPECT_THAT(Confirmed(*session_, *listener_), ElementsAre(1));
+  ASSERT_TRUE(core_->Reset("uniform").ok());
+  ASSERT_TRUE(other->Submit(Items("uniform", {1})).ok());
+  EXPECT_THAT(Confirmed(*other, *listener_), ElementsAre(1));
+  EXPECT_EQ(SizeOf("uniform"), 1);
+  ASSERT_TRUE(core_->Reset("uniform").ok());
+  // Without a session numbers mean nothing.
+  ASSERT_TRUE(plain->Submit(Items("uniform", {1})).ok());
+  EXPECT_THAT(Confirmed(*plain, *listener_), ElementsAre(1));
+  EXPECT_EQ(SizeOf("uniform"), 1);
+}
+
+TEST_F(NumberedInsertsTest, NumbersMustBeThereAndIncrease) {
+  InsertMessage message = Items("uniform", {1, 2});
+  message.item_seqs.pop_back();
+  EXPECT_TRUE(absl::IsInvalidArgument(Refused(std::move(message))));
+  session_ = Join(listener_);
+  EXPECT_TRUE(absl::IsInvalidArgument(Refused(Items("uniform", {2, 2}))));
+  session_ = Join(listener_);
+  ASSERT_TRUE(session_->Submit(Items("uniform", {5})).ok());
+  EXPECT_THAT(Confirmed(*session_, *listener_), ElementsAre(5));
+  EXPECT_TRUE(absl::IsInvalidArgument(session_->Submit(Items("uniform", {5}))));
+  session_ = Join(listener_);
+  ASSERT_TRUE(
+      session_->Submit(Items("uniform", {5 + SeenNumbers::kReach})).ok());
+  EXPECT_THAT(Confirmed(*session_, *listener_),
+              ElementsAre(5 + SeenNumbers::kReach));
+  session_->Close(false);
+  session_ = Join(listener_);
+  const absl::Status status = session_->Submit(Items("uniform", {5}));
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("behind"));
+}
+
 }  // namespace
 }  // namespace reverb

@@ -146,6 +146,30 @@ TEST_F(InsertStreamTest, ErrorsCarryTheirDetailsToCallersThatAskForThem) {
   EXPECT_EQ(plain->num_trailers(), 0u);
 }
 
+TEST_F(InsertStreamTest, ASessionIdMustBeOne) {
+  for (const std::string& id :
+       {std::string("1234"), std::string(32, 'x'), std::string(33, 'a')}) {
+    auto call = Call(rpc::kInsertStreamMethod, "session", id);
+    call->Write(OneItem(1, "uniform"));
+    EXPECT_TRUE(absl::IsInvalidArgument(call->Drain())) << id;
+  }
+  // It means nothing to a caller that hasn't asked for the feature.
+  auto call = Call(rpc::kInsertStreamMethod, "wait", "1234");
+  call->Write(OneItem(1, "uniform"));
+  call->HalfClose();
+  EXPECT_TRUE(call->Drain().ok());
+}
+
+TEST_F(InsertStreamTest, ANewStreamOfASessionEndsTheOldOne) {
+  const std::string id(32, 'a');
+  auto first = Call(rpc::kInsertStreamMethod, "session", id);
+  first->ReadInitialMetadata();
+  auto second = Call(rpc::kInsertStreamMethod, "session", id);
+  EXPECT_TRUE(absl::IsAborted(first->Drain()));
+  second->HalfClose();
+  EXPECT_TRUE(second->Drain().ok());
+}
+
 TEST_F(InsertStreamTest, WhatWasConfirmedIsToldBeforeAnError) {
   auto call = Call(rpc::kInsertStreamMethod);
   call->Write(OneItem(1, "uniform"));

@@ -131,8 +131,10 @@ class ServiceTest : public ::testing::Test {
   }
 
   std::unique_ptr<TestCall> Call(
-      const char* method, std::optional<std::string> features = std::nullopt) {
-    return std::make_unique<TestCall>(channel_, method, std::move(features));
+      const char* method, std::optional<std::string> features = std::nullopt,
+      const std::string& session_id = "") {
+    return std::make_unique<TestCall>(channel_, method, std::move(features),
+                                      session_id);
   }
 
   // Inserts items with `keys` and waits for their confirmations.

@@ -42,11 +42,15 @@ class TestCall {
  public:
   TestCall(const std::shared_ptr<grpc::Channel>& channel,
            const std::string& method,
-           std::optional<std::string> features = std::nullopt)
+           std::optional<std::string> features = std::nullopt,
+           const std::string& session_id = "")
       : stub_(channel) {
     context_.set_deadline(std::chrono::system_clock::now() +
                           std::chrono::minutes(1));
     if (features) context_.AddMetadata(rpc::kFeaturesKey, *features);
+    if (!session_id.empty()) {
+      context_.AddMetadata(rpc::kSessionKey, session_id);
+    }
     call_ = stub_.PrepareCall(&context_, method, &queue_);
     call_->StartCall(this);
     Next();

@@ -167,14 +167,14 @@ TEST_F(UnaryTest, AClientThatNegotiatesGetsFeaturesAndTheServersId) {
     auto call = Call(method, "session, lease,wait,later");
     // Before any message.
     call->ReadInitialMetadata();
-    EXPECT_EQ(call->Initial(rpc::kFeaturesKey), "wait");
+    EXPECT_EQ(call->Initial(rpc::kFeaturesKey), "session,wait");
     EXPECT_EQ(call->Initial(rpc::kServerIdKey), core_->server_id());
   }
   auto info = Call(rpc::kServerInfoMethod, "session");
   info->Write(std::string());
   info->HalfClose();
   EXPECT_TRUE(info->Drain().ok());
-  EXPECT_EQ(info->Initial(rpc::kFeaturesKey), "");
+  EXPECT_EQ(info->Initial(rpc::kFeaturesKey), "session");
   EXPECT_EQ(info->Initial(rpc::kServerIdKey), core_->server_id());
 }
 

@@ -131,7 +131,6 @@ TEST(InsertRequest, AnEmptyMessageAndUnknownFieldsAreFine) {
     out.add_uint64(1, 7);  // chunks, but as a number
     out.add_fixed32(3, 7);
     out.add_string(500, "?");
-    out.add_string(1000, "\x01");  // item_seqs
   }));
   ASSERT_TRUE(message.ok()) << message.status();
   EXPECT_TRUE(message->chunks.empty());
@@ -149,6 +148,19 @@ TEST(InsertRequest, ReadsKeysPackedAndUnpacked) {
   ASSERT_TRUE(message.ok()) << message.status();
   EXPECT_THAT(message->keep_chunk_keys,
               ElementsAre(1, 2, 300, uint64_t{1} << 63));
+}
+
+TEST(InsertRequest, ReadsItemSeqsPackedAndUnpacked) {
+  const std::vector<uint64_t> packed = {2, 300};
+  const auto message = Parse(Message([&](pbf_writer& out) {
+    out.add_uint64(1000, 1);
+    out.add_packed_uint64(1000, packed.begin(), packed.end());
+  }));
+  ASSERT_TRUE(message.ok()) << message.status();
+  EXPECT_THAT(message->item_seqs, ElementsAre(1, 2, 300));
+  const auto malformed =
+      Parse(Message([](pbf_writer& out) { out.add_string(1000, "\xff"); }));
+  EXPECT_TRUE(absl::IsInvalidArgument(malformed.status()));
 }
 
 TEST(InsertRequest, AWaitOfZeroIsNotNoWait) {

@@ -65,6 +65,7 @@ absl::StatusOr<std::string> InsertRequest(absl::string_view bytes) {
     builder.AddItem(item.table, item.priority, *MakeItem(item, chunks));
   }
   builder.SetKeepChunkKeys(message.keep_chunk_keys);
+  builder.SetItemSeqs(message.item_seqs);
   if (message.wait_ms.has_value()) builder.SetWait(*message.wait_ms);
   return builder.Build().Flatten();
 }
