@@ -137,6 +137,11 @@ class SampleToInsertRatio(RateLimiter):
             raise errors.InvalidArgumentError(
                 f"samples_per_insert must be > 0, not {samples_per_insert}"
             )
+        if not math.isfinite(offset):
+            raise errors.InvalidArgumentError(
+                f"samples_per_insert ({samples_per_insert}) * min_size_to_sample "
+                f"({min_size_to_sample}) is too large for a float"
+            )
         if max_diff - min_diff < 2 * max(1.0, samples_per_insert):
             raise errors.InvalidArgumentError(
                 "error_buffer is too small: the distance between its ends must be at least "

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 from absl import logging
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reverb import errors, rate_limiters
@@ -171,6 +171,7 @@ _FLOATS = st.floats(allow_nan=True, allow_infinity=True)
 
 
 @given(_FLOATS, st.integers(-3, 10), st.tuples(_FLOATS, _FLOATS) | _FLOATS)
+@example(8.98846567431158e307, 2, 0.0)
 def test_ratio_is_refused_or_can_start(spi, min_size, buffer):
     try:
         limiter = rate_limiters.SampleToInsertRatio(spi, min_size, buffer)
