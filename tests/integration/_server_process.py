@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -62,6 +64,14 @@ class ServerProcess:
     def kill(self) -> None:
         self.process.kill()
         self.process.wait(timeout=30)
+
+    def freeze(self) -> None:
+        """Stops its threads where they are; returns when they have stopped."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
+
+    def thaw(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
         if self.process.poll() is None:

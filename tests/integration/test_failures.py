@@ -4,7 +4,6 @@
 
 import gc
 import os
-import signal
 import threading
 
 import numpy as np
@@ -86,7 +85,7 @@ def test_a_frozen_server_is_noticed(own_server):
     fresh = reverb.Client(own_server.address, connect_timeout=0.5)
     client.insert([1], {"uniform": 1.0})
     next(client.sample("uniform"))
-    os.kill(own_server.process.pid, signal.SIGSTOP)
+    own_server.freeze()
     try:
         quick = {
             "insert": lambda: client.insert([1], {"uniform": 1.0}, timeout=0.5),
@@ -115,7 +114,7 @@ def test_a_frozen_server_is_noticed(own_server):
         assert {type(error) for error in raised.values()} == {reverb.UnavailableError}
         assert raised.keys() == patient.keys()
     finally:
-        os.kill(own_server.process.pid, signal.SIGCONT)
+        own_server.thaw()
     client.reset("fifo")
     client.insert([1], {"fifo": 1.0})
     assert next(client.sample("fifo"))[0].data == [1]
