@@ -71,8 +71,9 @@ class InsertSession {
   // OK while all is well; else why the session is over.
   virtual absl::Status status() = 0;
 
-  // The stream is gone. Queued inserts stay queued, as in 0.14; `withdraw`
-  // takes them back instead.
+  // The stream is gone; a transport calls it in any case. Queued inserts stay
+  // queued, as in 0.14; `withdraw` takes them back instead, and so does a
+  // stream that continues a session.
   virtual void Close(bool withdraw) = 0;
 };
 

@@ -362,9 +362,15 @@ class NumberedInsertsTest : public InsertSessionTest {
     Start({});
     session_ = Join(listener_);
   }
+  // As a transport does when its stream is over.
+  void TearDown() override {
+    for (const auto& session : joined_) session->Close(false);
+  }
   std::shared_ptr<InsertSession> Join(
-      const std::shared_ptr<TestListener>& listener) {
-    return core_->OpenInsertSession(listener, kId);
+      const std::shared_ptr<TestListener>& listener,
+      const std::string& id = kId) {
+    joined_.push_back(core_->OpenInsertSession(listener, id));
+    return joined_.back();
   }
   // Items of `table` with these numbers, which are their keys too.
   static InsertMessage Items(const std::string& table,
@@ -383,6 +389,8 @@ class NumberedInsertsTest : public InsertSessionTest {
     EXPECT_TRUE(listener.WaitUntil([&] { return session.num_pending() == 0; }));
     return session.TakeDone().confirmed;
   }
+
+  std::vector<std::shared_ptr<InsertSession>> joined_;
 };
 
 TEST_F(NumberedInsertsTest, WhatWasInsertedIsConfirmedAgainAndNotInserted) {
