@@ -442,7 +442,7 @@ TEST_F(NumberedInsertsTest, ANewStreamEndsTheOldOne) {
 
 TEST_F(NumberedInsertsTest, OtherSessionsAreNotConcerned) {
   const auto plain = core_->OpenInsertSession(listener_);
-  const auto other = core_->OpenInsertSession(listener_, std::string(32, 'f'));
+  const auto other = Join(listener_, std::string(32, 'f'));
   ASSERT_TRUE(session_->Submit(Items("uniform", {1})).ok());
   EXPECT_THAT(Confirmed(*session_, *listener_), ElementsAre(1));
   ASSERT_TRUE(core_->Reset("uniform").ok());
