@@ -72,6 +72,9 @@ if TYPE_CHECKING:
         reverb_types as reverb_types,
     )
     from reverb import (
+        sampler as sampler,
+    )
+    from reverb import (
         selectors as selectors,
     )
     from reverb import (
@@ -122,6 +125,7 @@ if TYPE_CHECKING:
     from reverb.limits import Limits
     from reverb.pattern_dataset import PatternDataset
     from reverb.replay_sample import ReplaySample, SampleInfo
+    from reverb.sampler import Sampler
     from reverb.server import Server, Table
     from reverb.specs import BoundedTensorSpec, TensorSpec
     from reverb.tf_client import TFClient
@@ -147,6 +151,7 @@ __all__ = [
     "ResourceExhaustedError",
     "ReverbError",
     "SampleInfo",
+    "Sampler",
     "Server",
     "StatusError",
     "TFClient",
@@ -180,6 +185,7 @@ _SUBMODULES = (
     "rate_limiters",
     "replay_sample",
     "reverb_types",
+    "sampler",
     "selectors",
     "server",
     "server_executable",
@@ -212,6 +218,7 @@ _MEMBERS = {
     "limits": ("Limits",),
     "pattern_dataset": ("PatternDataset",),
     "replay_sample": ("ReplaySample", "SampleInfo"),
+    "sampler": ("Sampler",),
     "server": ("Server", "Table"),
     "specs": ("BoundedTensorSpec", "TensorSpec"),
     "tf_client": ("TFClient",),

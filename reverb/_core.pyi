@@ -5,7 +5,21 @@ The engine, server and client of reverb.
 from __future__ import annotations
 import collections.abc
 import typing
-__all__: list[str] = ['Cell', 'Client', 'ColumnHistory', 'FifoSelector', 'HeapSelector', 'ItemSelector', 'LifoSelector', 'Limits', 'Packer', 'PrioritizedSelector', 'RateLimiter', 'Sampler', 'Server', 'StructuredWriter', 'Table', 'TableExtension', 'TrajectoryColumn', 'TrajectoryWriter', 'UniformSelector', 'Writer', 'in_forked_child']
+__all__: list[str] = ['BatchSampler', 'Cell', 'Client', 'ColumnHistory', 'FifoSelector', 'HeapSelector', 'ItemSelector', 'LifoSelector', 'Limits', 'Packer', 'PrioritizedSelector', 'RateLimiter', 'Sampler', 'Server', 'StructuredWriter', 'Table', 'TableExtension', 'TrajectoryColumn', 'TrajectoryWriter', 'UniformSelector', 'Writer', 'in_forked_child']
+class BatchSampler:
+    """
+    Batches of samples of one table.
+    """
+    def close(self) -> None:
+        ...
+    def next(self) -> typing.Any:
+        """
+        The next batch as a ReplaySample of arrays `[B]` and a list of columns `[B, ...]`; None at the end.
+        """
+    def next_with_structure(self) -> typing.Any:
+        """
+        (info, columns, the StructuredValue stored with all of the items or b'') of the next batch; None at the end.
+        """
 class Cell:
     """
     Stands for one cell that was appended.
@@ -43,7 +57,9 @@ class Client:
         ...
     def mutate_priorities(self, table: typing.Any, updates: typing.Any = None, deletes: typing.Any = None) -> None:
         ...
-    def new_sampler(self, table: typing.Any, max_samples: typing.SupportsInt | typing.SupportsIndex = -1, max_in_flight: typing.SupportsInt | typing.SupportsIndex | None = None, timeout: typing.Any = None) -> Sampler:
+    def new_batch_sampler(self, table: typing.Any, batch_size: typing.SupportsInt | typing.SupportsIndex, drop_remainder: bool = False, max_samples: typing.SupportsInt | typing.SupportsIndex = -1, max_in_flight: typing.SupportsInt | typing.SupportsIndex | None = None, timeout: typing.Any = None, num_workers: typing.SupportsInt | typing.SupportsIndex = 1) -> BatchSampler:
+        ...
+    def new_sampler(self, table: typing.Any, max_samples: typing.SupportsInt | typing.SupportsIndex = -1, max_in_flight: typing.SupportsInt | typing.SupportsIndex | None = None, timeout: typing.Any = None, num_workers: typing.SupportsInt | typing.SupportsIndex = 1) -> Sampler:
         ...
     def new_structured_writer(self, configs: collections.abc.Sequence[bytes]) -> StructuredWriter:
         ...

@@ -23,11 +23,14 @@ from reverb import (
     structured_writer,
     trajectory_writer,
 )
+from reverb import sampler as sampler_lib
 
 __all__ = ["Client", "Writer"]
 
 # Stands for "not given": the environment decides, then our default.
 _DEFAULT: Any = object()
+
+_MAX_COUNT = 2**31 - 1
 
 # Seconds for which nests of signatures are believed without asking again.
 _SIGNATURE_AGE = 5.0
@@ -373,6 +376,64 @@ class Client:
         finally:
             sampler.close()
 
+    def sampler(
+        self,
+        table: str,
+        *,
+        max_samples: int | None = None,
+        batch_size: int | None = None,
+        drop_remainder: bool = False,
+        max_in_flight_samples_per_worker: int = 100,
+        num_workers: int = 1,
+        timeout: float | None = None,
+        unpack: bool = False,
+    ) -> sampler_lib.Sampler:
+        """An iterator over samples of a table, or over batches of them. Never waits by itself.
+
+        Without `batch_size` each sample is a `ReplaySample` whose `info` has Python's numbers and
+        whose `data` has arrays `[T, ...]`. With it, the fields of `info` are arrays `[B]` and `data`
+        has arrays `[B, T, ...]`.
+
+        Args:
+          table: Name of the table.
+          max_samples: Samples (not batches) after which the iterator ends; None for no end.
+          batch_size: Samples per batch. All must be of one shape. The last batch may be shorter.
+          drop_remainder: Whether a last batch that isn't full is left out; needs `batch_size`.
+          max_in_flight_samples_per_worker: Samples that each worker may have taken from the table
+            ahead of those that were returned.
+          num_workers: Streams that samples are fetched by, each with a thread if there are several.
+            Their samples are mixed.
+          timeout: Seconds to wait for a sample; None for as long as it takes, 0 to try once. When it
+            passes, what there is of a batch is returned, then `DeadlineExceededError` is raised.
+          unpack: Whether `data` is nested: by the table's signature, else as the trajectory was
+            written, if our writers wrote it. Else, and otherwise, it is a flat list of columns.
+
+        Returns:
+          The sampler; close it, or use it in a `with` statement.
+
+        Raises:
+          InvalidArgumentError: A number is out of its range.
+          TypeError: A number is not an int, or `table` not a str.
+        """
+        if drop_remainder and batch_size is None:
+            raise errors.InvalidArgumentError("drop_remainder needs a batch_size")
+        options: dict[str, Any] = {
+            "max_samples": -1 if max_samples is None else _count("max_samples", max_samples),
+            "max_in_flight": _count(
+                "max_in_flight_samples_per_worker", max_in_flight_samples_per_worker
+            ),
+            "timeout": timeout,
+            "num_workers": _count("num_workers", num_workers),
+        }
+        internal: Any
+        if batch_size is None:
+            internal = self._client.new_sampler(table, **options)
+        else:
+            internal = self._client.new_batch_sampler(
+                table, _count("batch_size", batch_size), bool(drop_remainder), **options
+            )
+        return sampler_lib.Sampler(internal, self._packer(table, timeout) if unpack else None)
+
     def mutate_priorities(
         self,
         table: str,
@@ -464,6 +525,23 @@ class Client:
     def __repr__(self) -> str:
         return f"Client, server_address={self._server_address}"
 
+    def _packer(self, table: str, timeout: float | None) -> Callable[[list[Any], bytes], Any]:
+        """Nests columns by the table's signature, else by the structure that came with them."""
+        by_structure = sampler_lib.StructurePacker()
+        by_signature: Callable[[list[Any]], Any] | None = None
+        known = False
+
+        def pack(columns: list[Any], structure: bytes) -> Any:
+            nonlocal by_signature, known
+            if not known:  # asked for only now: making a sampler doesn't wait
+                by_signature = self._unpacker(table, timeout)
+                known = True
+            if by_signature is None:
+                return by_structure(columns, structure)
+            return by_signature(columns)
+
+        return pack
+
     def _unpacker(self, table: str, timeout: float | None) -> Callable[[list[Any]], Any] | None:
         """Nests flat data as the table's signature; None if it has none."""
         if table not in self._signatures or time.monotonic() > self._signatures_until:
@@ -503,6 +581,14 @@ class Client:
         limited = timeout is not None and math.isfinite(timeout)
         seconds = max(1, math.ceil(timeout)) if timeout is not None and limited else None
         self.server_info(seconds)
+
+
+def _count(name: str, value: Any) -> int:
+    """`value` as a number of things."""
+    count = operator.index(value)
+    if not 1 <= count <= _MAX_COUNT:
+        raise errors.InvalidArgumentError(f"{name} must be from 1 to {_MAX_COUNT}, not {count}")
+    return count
 
 
 def _timeout_option(name: str, value: Any, default: float) -> float | None:

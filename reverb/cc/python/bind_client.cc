@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
+#include "reverb/cc/client/batch_builder.h"
 #include "reverb/cc/client/client.h"
 #include "reverb/cc/python/arguments.h"
 #include "reverb/cc/python/bindings.h"
@@ -117,17 +118,29 @@ class PyClient {
         client, Unwrap(client->NewStructuredWriter(std::move(configs))));
   }
 
-  PySampler NewSampler(py::handle table, int64_t max_samples,
-                       std::optional<int64_t> max_in_flight,
-                       py::handle timeout) {
+  std::unique_ptr<PySampler> NewSampler(py::handle table, int64_t max_samples,
+                                        std::optional<int64_t> max_in_flight,
+                                        py::handle timeout, int num_workers) {
     const std::shared_ptr<Client> client = client_.get();
-    Sampler::Options options;
-    options.table = ToString(table, "table");
-    options.max_samples = max_samples;
-    options.max_in_flight = max_in_flight;
-    options.timeout = ToTimeout(timeout);
-    return PySampler(
-        Unwrap(WithoutGil([&] { return client->NewSampler(options); })));
+    const Sampler::Options options = ToSamplerOptions(
+        table, max_samples, max_in_flight, timeout, num_workers);
+    return std::make_unique<PySampler>(client, options.table,
+                                       MakeSampler(*client, options));
+  }
+
+  std::unique_ptr<PyBatchSampler> NewBatchSampler(
+      py::handle table, int64_t batch_size, bool drop_remainder,
+      int64_t max_samples, std::optional<int64_t> max_in_flight,
+      py::handle timeout, int num_workers) {
+    const std::shared_ptr<Client> client = client_.get();
+    const Sampler::Options options = ToSamplerOptions(
+        table, max_samples, max_in_flight, timeout, num_workers);
+    return std::make_unique<PyBatchSampler>(
+        client, options.table,
+        Unwrap(BatchBuilder::Create(MakeSampler(*client, options),
+                                    {.table = options.table,
+                                     .batch_size = batch_size,
+                                     .drop_remainder = drop_remainder})));
   }
 
   void MutatePriorities(py::handle table, py::handle updates,
@@ -178,6 +191,24 @@ class PyClient {
   }
 
  private:
+  static Sampler::Options ToSamplerOptions(py::handle table,
+                                           int64_t max_samples,
+                                           std::optional<int64_t> max_in_flight,
+                                           py::handle timeout,
+                                           int num_workers) {
+    Sampler::Options options;
+    options.table = ToString(table, "table");
+    options.max_samples = max_samples;
+    options.max_in_flight = max_in_flight;
+    options.timeout = ToTimeout(timeout);
+    options.num_workers = num_workers;
+    return options;
+  }
+  static std::unique_ptr<Sampler> MakeSampler(Client& client,
+                                              const Sampler::Options& options) {
+    return Unwrap(WithoutGil([&] { return client.NewSampler(options); }));
+  }
+
   Owned<std::shared_ptr<Client>> client_;
 };
 
@@ -203,7 +234,11 @@ void BindClient(py::module_& module) {
            py::arg("configs"))
       .def("new_sampler", &PyClient::NewSampler, py::arg("table"),
            py::arg("max_samples") = -1, py::arg("max_in_flight") = py::none(),
-           py::arg("timeout") = py::none())
+           py::arg("timeout") = py::none(), py::arg("num_workers") = 1)
+      .def("new_batch_sampler", &PyClient::NewBatchSampler, py::arg("table"),
+           py::arg("batch_size"), py::arg("drop_remainder") = false,
+           py::arg("max_samples") = -1, py::arg("max_in_flight") = py::none(),
+           py::arg("timeout") = py::none(), py::arg("num_workers") = 1)
       .def("mutate_priorities", &PyClient::MutatePriorities, py::arg("table"),
            py::arg("updates") = py::none(), py::arg("deletes") = py::none())
       .def("reset", &PyClient::Reset, py::arg("table"))

@@ -4,7 +4,9 @@
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,69 +14,19 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
+#include "reverb/cc/client/batch_builder.h"
 #include "reverb/cc/client/sampler.h"
 #include "reverb/cc/python/bindings.h"
+#include "reverb/cc/python/column_names.h"
 #include "reverb/cc/python/gil.h"
 #include "reverb/cc/python/numpy_bridge.h"
-#include "reverb/cc/python/packer.h"
+#include "reverb/cc/python/replay_sample.h"
 #include "reverb/cc/python/status.h"
 
 namespace reverb::python {
 namespace {
 
 namespace py = pybind11;
-
-// A named tuple class of reverb.replay_sample, kept in `known` for ever. (A
-// guarded static would wait for the GIL within its guard.)
-py::handle SampleClass(PyObject*& known, const char* name) {
-  if (known == nullptr) {
-    known = py::module_::import("reverb.replay_sample")
-                .attr(name)
-                .cast<py::object>()
-                .release()
-                .ptr();
-  }
-  return known;
-}
-
-void SetItem(const py::object& tuple, Py_ssize_t i, py::object value) {
-  PyTuple_SET_ITEM(tuple.ptr(), i, value.release().ptr());
-}
-
-py::object ToSampleInfo(const SampleData& sample) {
-  static PyObject* known = nullptr;
-  const py::handle type = SampleClass(known, "SampleInfo");
-  // All made first: an exception must not leave a tuple with holes.
-  py::int_ key(sample.key);
-  py::float_ probability(sample.probability);
-  py::int_ table_size(sample.table_size);
-  py::float_ priority(sample.priority);
-  py::int_ times_sampled(sample.times_sampled);
-  py::object info = NewTuple(type, 5);
-  SetItem(info, 0, std::move(key));
-  SetItem(info, 1, std::move(probability));
-  SetItem(info, 2, std::move(table_size));
-  SetItem(info, 3, std::move(priority));
-  SetItem(info, 4, std::move(times_sampled));
-  return info;
-}
-
-py::object ToReplaySample(py::object info, py::object data) {
-  static PyObject* known = nullptr;
-  const py::handle type = SampleClass(known, "ReplaySample");
-  py::object sample = NewTuple(type, 2);
-  SetItem(sample, 0, std::move(info));
-  SetItem(sample, 1, std::move(data));
-  return sample;
-}
-
-py::list ToArrays(std::vector<Tensor> columns) {
-  py::list arrays(columns.size());
-  for (size_t i = 0; i < columns.size(); ++i) {
-    arrays[i] = ToArray(std::move(columns[i]));
-  }
-  return arrays;
-}
 
 // Columns `[T, ...]` as T lists of `[...]`.
 py::list ToTimesteps(const py::list& columns) {
@@ -113,13 +65,22 @@ py::list ToTimesteps(const py::list& columns) {
 
 }  // namespace
 
+PySampler::PySampler(std::shared_ptr<Client> client, std::string table,
+                     std::unique_ptr<Sampler> sampler)
+    : client_(std::move(client)),
+      table_(std::move(table)),
+      sampler_(std::move(sampler)) {}
+
 std::optional<SampleData> PySampler::NextData() {
   Sampler& sampler = *sampler_.get();
   OneUser user(busy_, "sampler");
   absl::StatusOr<SampleData> sample = WaitWithoutGil(
       [&](const WaitOptions& wait) { return sampler.Next(wait); });
   if (absl::IsOutOfRange(sample.status())) return std::nullopt;
-  return Unwrap(std::move(sample));
+  if (!sample.ok()) {
+    Unwrap(NameTableColumns(sample.status(), *client_.get(), table_));
+  }
+  return *std::move(sample);
 }
 
 py::object PySampler::Next() {
@@ -152,6 +113,48 @@ void PySampler::Close() {
   });
 }
 
+PyBatchSampler::PyBatchSampler(std::shared_ptr<Client> client,
+                               std::string table,
+                               std::unique_ptr<BatchBuilder> batches)
+    : client_(std::move(client)),
+      table_(std::move(table)),
+      batches_(std::move(batches)) {}
+
+std::optional<BatchData> PyBatchSampler::NextData() {
+  BatchBuilder& batches = *batches_.get();
+  OneUser user(busy_, "sampler");
+  absl::StatusOr<BatchData> batch = WaitWithoutGil(
+      [&](const WaitOptions& wait) { return batches.Next(wait); });
+  if (absl::IsOutOfRange(batch.status())) return std::nullopt;
+  if (!batch.ok()) {
+    Unwrap(NameTableColumns(batch.status(), *client_.get(), table_));
+  }
+  return *std::move(batch);
+}
+
+py::object PyBatchSampler::Next() {
+  std::optional<BatchData> batch = NextData();
+  if (!batch) return py::none();
+  py::object info = ToSampleInfo(*batch);
+  return ToReplaySample(std::move(info), ToArrays(std::move(batch->columns)));
+}
+
+py::object PyBatchSampler::NextWithStructure() {
+  std::optional<BatchData> batch = NextData();
+  if (!batch) return py::none();
+  py::object info = ToSampleInfo(*batch);
+  return py::make_tuple(std::move(info), ToArrays(std::move(batch->columns)),
+                        py::bytes(batch->structure));
+}
+
+void PyBatchSampler::Close() {
+  BatchBuilder* const batches = batches_.get().get();
+  WithoutGil([&] {
+    batches->Close();
+    return true;
+  });
+}
+
 void BindSampler(py::module_& module) {
   py::class_<PySampler>(module, "Sampler", py::module_local(),
                         "Samples of one table, one after the other.")
@@ -167,6 +170,15 @@ void BindSampler(py::module_& module) {
       .def("close", &PySampler::Close)
       // The fields of `info`.
       .attr("NUM_INFO_TENSORS") = 5;
+  py::class_<PyBatchSampler>(module, "BatchSampler", py::module_local(),
+                             "Batches of samples of one table.")
+      .def("next", &PyBatchSampler::Next,
+           "The next batch as a ReplaySample of arrays `[B]` and a list of "
+           "columns `[B, ...]`; None at the end.")
+      .def("next_with_structure", &PyBatchSampler::NextWithStructure,
+           "(info, columns, the StructuredValue stored with all of the items "
+           "or b'') of the next batch; None at the end.")
+      .def("close", &PyBatchSampler::Close);
 }
 
 }  // namespace reverb::python

@@ -15,8 +15,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "reverb/cc/client/batch_builder.h"
 #include "reverb/cc/client/client.h"
 #include "reverb/cc/client/sampler.h"
 #include "reverb/cc/client/writer.h"
@@ -92,8 +94,8 @@ class PyWriter : public DroppedAtExit {
 
 class PySampler {
  public:
-  explicit PySampler(std::unique_ptr<Sampler> sampler)
-      : sampler_(std::move(sampler)) {}
+  PySampler(std::shared_ptr<Client> client, std::string table,
+            std::unique_ptr<Sampler> sampler);
 
   // All return None at the end.
   // ReplaySample(info, columns).
@@ -107,7 +109,28 @@ class PySampler {
  private:
   std::optional<SampleData> NextData();
 
+  Owned<std::shared_ptr<Client>> client_;
+  const std::string table_;
   Owned<std::unique_ptr<Sampler>> sampler_;
+  bool busy_ = false;
+};
+
+// As PySampler, by batches.
+class PyBatchSampler {
+ public:
+  PyBatchSampler(std::shared_ptr<Client> client, std::string table,
+                 std::unique_ptr<BatchBuilder> batches);
+
+  pybind11::object Next();
+  pybind11::object NextWithStructure();
+  void Close();
+
+ private:
+  std::optional<BatchData> NextData();
+
+  Owned<std::shared_ptr<Client>> client_;
+  const std::string table_;
+  Owned<std::unique_ptr<BatchBuilder>> batches_;
   bool busy_ = false;
 };
 

@@ -81,6 +81,9 @@ absl::Status NameDifference(const absl::Status& status, ErrorInfo info,
 // Comparing names takes the product of their counts.
 constexpr size_t kMaxCompared = 2000;
 
+// How long an error waits for better words.
+constexpr double kSignatureSeconds = 1;
+
 }  // namespace
 
 std::shared_ptr<const Signature> KnownSignature(Client& client,
@@ -113,6 +116,20 @@ absl::Status NameColumns(const absl::Status& status,
   return WithText(
       status, absl::StrCat("(Column ", number, " is '", names[number], "'.)"),
       *info);
+}
+
+absl::Status NameTableColumns(const absl::Status& status, Client& client,
+                              absl::string_view table) {
+  const std::optional<ErrorInfo> info = GetErrorInfo(status);
+  if (!info || info->column.empty()) return status;
+  const auto signature = WaitWithoutGil(
+      DeadlineIn(kSignatureSeconds),
+      [&](const WaitOptions& w) { return client.TableSignature(table, w); });
+  if (!signature.ok() || *signature == nullptr) return status;
+  std::vector<std::string> names;
+  names.reserve((*signature)->size());
+  for (const TensorSpec& spec : **signature) names.push_back(spec.name);
+  return NameColumns(status, names, nullptr);
 }
 
 }  // namespace reverb::python

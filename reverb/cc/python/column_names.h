@@ -30,6 +30,11 @@ absl::Status NameColumns(const absl::Status& status,
                          absl::Span<const std::string> names,
                          const Signature* signature);
 
+// The same for an error of a sample: columns are named by the signature of
+// `table`, which may take a moment to ask for.
+absl::Status NameTableColumns(const absl::Status& status, Client& client,
+                              absl::string_view table);
+
 }  // namespace reverb::python
 
 #endif  // REVERB_CC_PYTHON_COLUMN_NAMES_H_
