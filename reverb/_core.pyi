@@ -5,7 +5,7 @@ The engine, server and client of reverb.
 from __future__ import annotations
 import collections.abc
 import typing
-__all__: list[str] = ['BatchSampler', 'Cell', 'Client', 'ColumnHistory', 'FifoSelector', 'HeapSelector', 'ItemSelector', 'LifoSelector', 'Limits', 'Packer', 'PrioritizedSelector', 'RateLimiter', 'Sampler', 'Server', 'StructuredWriter', 'Table', 'TableExtension', 'TrajectoryColumn', 'TrajectoryWriter', 'UniformSelector', 'Writer', 'in_forked_child']
+__all__: list[str] = ['BatchSampler', 'BulkLoad', 'Cell', 'Client', 'ColumnHistory', 'FifoSelector', 'HeapSelector', 'ItemSelector', 'LifoSelector', 'Limits', 'Packer', 'PrioritizedSelector', 'RateLimiter', 'Sampler', 'Server', 'StructuredWriter', 'Table', 'TableExtension', 'TrajectoryColumn', 'TrajectoryWriter', 'UniformSelector', 'Writer', 'in_forked_child']
 class BatchSampler:
     """
     Batches of samples of one table.
@@ -20,6 +20,22 @@ class BatchSampler:
         """
         (info, columns, the StructuredValue stored with all of the items or b'') of the next batch; None at the end.
         """
+class BulkLoad:
+    """
+    Data on its way into a table.
+    """
+    def advance(self, seconds: typing.SupportsFloat | typing.SupportsIndex) -> bool:
+        """
+        Goes on for so long; whether all is done.
+        """
+    def close(self) -> None:
+        ...
+    @property
+    def num_inserted(self) -> int:
+        ...
+    @property
+    def num_items(self) -> int:
+        ...
 class Cell:
     """
     Stands for one cell that was appended.
@@ -58,6 +74,8 @@ class Client:
     def mutate_priorities(self, table: typing.Any, updates: typing.Any = None, deletes: typing.Any = None) -> None:
         ...
     def new_batch_sampler(self, table: typing.Any, batch_size: typing.SupportsInt | typing.SupportsIndex, drop_remainder: bool = False, max_samples: typing.SupportsInt | typing.SupportsIndex = -1, max_in_flight: typing.SupportsInt | typing.SupportsIndex | None = None, timeout: typing.Any = None, num_workers: typing.SupportsInt | typing.SupportsIndex = 1) -> BatchSampler:
+        ...
+    def new_bulk_load(self, table: typing.Any, data: typing.Any, priorities: typing.Any, episode_ends: typing.Any, length: typing.SupportsInt | typing.SupportsIndex, stride: typing.SupportsInt | typing.SupportsIndex, timeout: typing.Any) -> BulkLoad:
         ...
     def new_sampler(self, table: typing.Any, max_samples: typing.SupportsInt | typing.SupportsIndex = -1, max_in_flight: typing.SupportsInt | typing.SupportsIndex | None = None, timeout: typing.Any = None, num_workers: typing.SupportsInt | typing.SupportsIndex = 1) -> Sampler:
         ...

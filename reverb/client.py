@@ -15,6 +15,8 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+
 from reverb import (
     _core,
     errors,
@@ -31,6 +33,9 @@ __all__ = ["Client", "Writer"]
 _DEFAULT: Any = object()
 
 _MAX_COUNT = 2**31 - 1
+
+# Seconds between reports of a load.
+_PROGRESS_PERIOD = 1.0
 
 # Seconds for which nests of signatures are believed without asking again.
 _SIGNATURE_AGE = 5.0
@@ -322,6 +327,85 @@ class Client:
         return structured_writer.StructuredWriter(
             self._client.new_structured_writer([config.SerializeToString() for config in configs])
         )
+
+    def load(
+        self,
+        table: str,
+        data: Any,
+        *,
+        priorities: Any = 1.0,
+        episode_ends: Any = None,
+        length: int | None = None,
+        stride: int = 1,
+        timeout: float | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> int:
+        """Inserts data that is there already, such as an offline dataset, in bulk.
+
+        Makes an item of every row, as `insert` would, or of windows of `length` rows. Windows that
+        overlap share their data. Returns when the table has all items.
+
+        Args:
+          table: Name of the table.
+          data: Nest of arrays `[rows, ...]`; must not change meanwhile.
+          priorities: Of all items, or one each: `[items]`.
+          episode_ends: Bools `[rows]`: whether an episode is over after the row. No window crosses
+            that. By default all rows are one episode.
+          length: Rows per item; None for 1. Episodes that are shorter make no item.
+          stride: Rows from the begin of one window to that of the next, in each episode anew.
+          timeout: Seconds for the call; None for as long as the rate limiter takes, 0 to stop at the
+            first item that doesn't go in at once.
+          progress: Called about once a second, and at the end, with the number of items inserted
+            and that of all items.
+
+        Returns:
+          The number of items.
+
+        Raises:
+          InvalidArgumentError: The table is unknown, the data doesn't fit its signature, leaves have
+            no rows or different numbers of them, or an argument is of another length or out of
+            range.
+          DeadlineExceededError: `timeout` has passed. This and later errors have an attribute
+            `inserted`: how many of the first items the table has.
+          UnavailableError: The server stayed away too long.
+          TypeError: Tables can't hold one of the values, which is named.
+        """
+        numbers = np.ascontiguousarray(priorities, dtype=np.float64)
+        if numbers.ndim > 1:
+            raise errors.InvalidArgumentError(
+                f"priorities must be a number or an array [items], not of shape {numbers.shape}"
+            )
+        ends = None
+        if episode_ends is not None:
+            ends = np.ascontiguousarray(episode_ends)
+            if ends.dtype != np.bool_:
+                raise TypeError(f"episode_ends must be bools, not {ends.dtype}")
+            if ends.ndim != 1:
+                raise errors.InvalidArgumentError(
+                    f"episode_ends must be an array [rows], not of shape {ends.shape}"
+                )
+        load = self._client.new_bulk_load(
+            table,
+            data,
+            numbers.reshape(-1),
+            ends,
+            1 if length is None else operator.index(length),
+            operator.index(stride),
+            timeout,
+        )
+        try:
+            done = False
+            while not done:
+                done = load.advance(_PROGRESS_PERIOD)
+                if progress is not None:
+                    progress(load.num_inserted, load.num_items)
+        except errors.ReverbError as error:
+            error.inserted = load.num_inserted  # type: ignore[attr-defined]
+            raise
+        finally:
+            load.close()
+        count: int = load.num_items
+        return count
 
     def sample(
         self,

@@ -278,6 +278,24 @@ absl::StatusOr<std::unique_ptr<StructuredWriter>> Client::NewStructuredWriter(
   return StructuredWriter::Create(std::move(configs), impl_->shared_endpoint());
 }
 
+absl::StatusOr<std::unique_ptr<BulkLoad>> Client::NewBulkLoad(
+    BulkLoad::Options options, absl::Span<const TensorView> columns,
+    absl::Span<const uint8_t> ends, std::vector<double> priorities,
+    const WaitOptions& wait) {
+  REVERB_RETURN_IF_ERROR(impl_->endpoint().Check());
+  WaitOptions until = wait;
+  until.deadline = std::min(wait.deadline, options.deadline);
+  if (options.try_once) {
+    until.deadline =
+        std::min(until.deadline, Clock::Real().Now() + kTryOnceTime);
+  }
+  REVERB_ASSIGN_OR_RETURN(const std::shared_ptr<const Signature> signature,
+                          impl_->signatures()->Find(options.table, until));
+  return BulkLoad::Create(std::move(options), columns, ends,
+                          std::move(priorities), signature.get(),
+                          InsertStream::Create(impl_->shared_endpoint()));
+}
+
 absl::StatusOr<std::unique_ptr<Sampler>> Client::NewSampler(
     const Sampler::Options& options) {
   REVERB_RETURN_IF_ERROR(impl_->endpoint().Check());

@@ -29,6 +29,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
+#include "reverb/cc/client/bulk_load.h"
 #include "reverb/cc/client/sampler.h"
 #include "reverb/cc/client/structured_writer.h"
 #include "reverb/cc/client/trajectory_writer.h"
@@ -82,6 +83,11 @@ class Client : public std::enable_shared_from_this<Client> {
   // InvalidArgument for configs that make no sense. Never blocks.
   absl::StatusOr<std::unique_ptr<StructuredWriter>> NewStructuredWriter(
       std::vector<PatternConfig> configs);
+  // As BulkLoad::Create; waits for the table's signature.
+  absl::StatusOr<std::unique_ptr<BulkLoad>> NewBulkLoad(
+      BulkLoad::Options options, absl::Span<const TensorView> columns,
+      absl::Span<const uint8_t> ends, std::vector<double> priorities,
+      const WaitOptions& wait);
   absl::StatusOr<std::unique_ptr<Sampler>> NewSampler(
       const Sampler::Options& options);
 

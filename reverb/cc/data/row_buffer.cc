@@ -15,9 +15,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
-#include "reverb/cc/codec/delta.h"
-#include "reverb/cc/codec/snappy_block.h"
 #include "reverb/cc/codec/string_content.h"
+#include "reverb/cc/data/encode_rows.h"
 #include "reverb/cc/support/error_info.h"
 #include "reverb/cc/support/status_macros.h"
 #include "reverb/cc/tensor/buffer.h"
@@ -27,22 +26,11 @@
 namespace reverb {
 namespace {
 
-// What 0.14 counts for a string besides its bytes.
-constexpr size_t kStringOverhead = 24;
 // Memory that an emptied buffer may keep.
 constexpr size_t kMaxIdleBytes = size_t{64} << 20;
 
 std::string Describe(DType dtype, absl::Span<const int64_t> dims) {
   return absl::StrCat(DTypeName(dtype), " ", ShapeString(dims));
-}
-
-size_t CellBytes(const TensorView& cell) {
-  if (cell.dtype != DType::kString) return cell.data.size();
-  size_t bytes = 0;
-  for (const absl::string_view text : cell.strings) {
-    bytes += text.size() + kStringOverhead;
-  }
-  return bytes;
 }
 
 }  // namespace
@@ -80,7 +68,7 @@ absl::Status RowBuffer::CheckFirst(const TensorView& cell) const {
                      is_string ? cell.strings.size() : cell.data.size(),
                      is_string ? " strings" : " bytes"));
   }
-  return CheckRoom(CellBytes(cell));
+  return CheckRoom(RawSize(cell));
 }
 
 absl::Status RowBuffer::Check(const TensorView& cell) const {
@@ -94,7 +82,7 @@ absl::Status RowBuffer::Check(const TensorView& cell) const {
                                : cell.data.size() != cell_bytes_) {
     return CheckFirst(cell);  // Says what is wrong.
   }
-  return CheckRoom(CellBytes(cell));
+  return CheckRoom(RawSize(cell));
 }
 
 void RowBuffer::Append(const TensorView& cell) {
@@ -144,28 +132,28 @@ absl::StatusOr<Tensor> RowBuffer::Rows(int64_t offset, int64_t length) const {
 }
 
 EncodedTensor RowBuffer::Encode(bool delta) const {
+  Dims dims;
+  dims.reserve(cell_dims_.size() + 1);
+  dims.push_back(num_rows_);
+  dims.insert(dims.end(), cell_dims_.begin(), cell_dims_.end());
+  if (dtype_ != DType::kString) {
+    return EncodeRows({.dtype = dtype_,
+                       .dims = std::move(dims),
+                       .data = data_,
+                       .strings = {}},
+                      delta);
+  }
   EncodedTensor tensor;
   tensor.dtype = dtype_;
+  tensor.dims = std::move(dims);
   tensor.raw_bytes = static_cast<int64_t>(raw_bytes());
-  tensor.dims.reserve(cell_dims_.size() + 1);
-  tensor.dims.push_back(num_rows_);
-  tensor.dims.insert(tensor.dims.end(), cell_dims_.begin(), cell_dims_.end());
-  if (dtype_ == DType::kString) {
-    tensor.content.reserve(data_.size() + 2 * string_ends_.size());
-    size_t begin = 0;
-    for (const size_t end : string_ends_) {
-      AppendStringLength(end - begin, tensor.content);
-      begin = end;
-    }
-    tensor.content += data_;
-  } else if (delta && num_rows_ > 1 &&
-             DeltaApplies(dtype_, static_cast<int>(tensor.dims.size()))) {
-    std::string differences = data_;
-    DeltaEncode(dtype_, num_rows_, absl::MakeSpan(differences));
-    SnappyPack(differences, tensor.content);
-  } else {
-    SnappyPack(data_, tensor.content);
+  tensor.content.reserve(data_.size() + 2 * string_ends_.size());
+  size_t begin = 0;
+  for (const size_t end : string_ends_) {
+    AppendStringLength(end - begin, tensor.content);
+    begin = end;
   }
+  tensor.content += data_;
   return tensor;
 }
 

@@ -18,6 +18,7 @@
 #include "reverb/cc/client/client.h"
 #include "reverb/cc/python/arguments.h"
 #include "reverb/cc/python/bindings.h"
+#include "reverb/cc/python/bulk_load.h"
 #include "reverb/cc/python/column_names.h"
 #include "reverb/cc/python/gil.h"
 #include "reverb/cc/python/owned.h"
@@ -116,6 +117,16 @@ class PyClient {
     }
     return std::make_unique<PyStructuredWriter>(
         client, Unwrap(client->NewStructuredWriter(std::move(configs))));
+  }
+
+  std::unique_ptr<PyBulkLoad> NewBulkLoad(py::handle table, py::handle data,
+                                          py::handle priorities,
+                                          py::handle episode_ends,
+                                          int64_t length, int64_t stride,
+                                          py::handle timeout) {
+    return std::make_unique<PyBulkLoad>(client_.get(), table, data, priorities,
+                                        episode_ends, length, stride,
+                                        ToTimeout(timeout));
   }
 
   std::unique_ptr<PySampler> NewSampler(py::handle table, int64_t max_samples,
@@ -232,6 +243,9 @@ void BindClient(py::module_& module) {
            py::arg("max_pending_bytes"))
       .def("new_structured_writer", &PyClient::NewStructuredWriter,
            py::arg("configs"))
+      .def("new_bulk_load", &PyClient::NewBulkLoad, py::arg("table"),
+           py::arg("data"), py::arg("priorities"), py::arg("episode_ends"),
+           py::arg("length"), py::arg("stride"), py::arg("timeout"))
       .def("new_sampler", &PyClient::NewSampler, py::arg("table"),
            py::arg("max_samples") = -1, py::arg("max_in_flight") = py::none(),
            py::arg("timeout") = py::none(), py::arg("num_workers") = 1)

@@ -143,6 +143,7 @@ void BindWriter(pybind11::module_& module);
 void BindCells(pybind11::module_& module);
 void BindTrajectoryWriter(pybind11::module_& module);
 void BindStructuredWriter(pybind11::module_& module);
+void BindBulkLoad(pybind11::module_& module);
 void BindSampler(pybind11::module_& module);
 void BindClient(pybind11::module_& module);
 // The hook for the interpreter's exit.

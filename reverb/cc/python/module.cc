@@ -20,6 +20,7 @@ PYBIND11_MODULE(_core, module) {
   reverb::python::BindCells(module);
   reverb::python::BindTrajectoryWriter(module);
   reverb::python::BindStructuredWriter(module);
+  reverb::python::BindBulkLoad(module);
   reverb::python::BindSampler(module);
   reverb::python::BindClient(module);
   reverb::python::BindProcess(module);

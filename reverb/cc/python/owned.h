@@ -30,6 +30,9 @@ class Owned {
 
   ~Owned() { Drop(); }
 
+  // Requires that the object holds nothing.
+  void Reset(Pointer pointer) { pointer_ = std::move(pointer); }
+
   // As the destructor; the object holds nothing afterwards.
   void Drop() {
     if (pointer_ == nullptr) return;
