@@ -31,7 +31,7 @@ say = @echo "==> $(1)"
 build_with = flock $(1)/.lock nice cmake --build $(1) -j $(JOBS) --target $(2)
 # The second target is made even if the first fails.
 both = status=0; $(MAKE) $(1) || status=1; $(MAKE) $(2) || status=1; exit $$status
-pytest_folders = $(wildcard tests/python tests/integration)
+pytest_folders = $(wildcard tests/python tests/integration tests/interop)
 
 .PHONY: help
 help: ## List the targets
