@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,17 @@ constexpr std::chrono::seconds kGoodLife{2};
 // Items from the oldest unconfirmed one on that may be under way: as far back
 // a server remembers which it has inserted.
 constexpr uint64_t kMaxAhead = 4096;
+
+// What is sent without waiting for more, and how long the rest waits.
+constexpr uint64_t kWorthABatchItems = 64;
+constexpr size_t kWorthABatchBytes = size_t{64} << 10;
+constexpr std::chrono::milliseconds kMaxHold{1};
+
+// About; shared chunks count with every item.
+size_t SizeToSend(const OutgoingItem& item) {
+  if (item.charged_bytes > 0) return item.charged_bytes;
+  return item.item->trajectory().slices().front().chunk->bytes().size();
+}
 
 class ResendingStream final
     : public InsertStream,
@@ -100,6 +112,11 @@ class ResendingStream final
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Looks after the connection's news, then sends on.
   void Turn();
+  // Whether to wait for more: a message costs as much as ten small items. So
+  // while items are on their way the next ones gather, until those are
+  // confirmed, they are worth a message, somebody waits, or a moment has
+  // passed.
+  bool HoldsLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ScheduleTurnLocked(SteadyTime when) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Marks the item done; moves what has left the window to `gone`.
   bool FinishLocked(ItemKey key, std::vector<WindowItem>& gone)
@@ -128,8 +145,10 @@ class ResendingStream final
   std::deque<WindowItem> window_ ABSL_GUARDED_BY(mu_);
   uint64_t base_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t next_ ABSL_GUARDED_BY(mu_) = 0;
-  int64_t num_open_ ABSL_GUARDED_BY(mu_) = 0;    // not done
-  int64_t open_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // charged for those
+  int64_t num_open_ ABSL_GUARDED_BY(mu_) = 0;     // not done
+  int64_t open_bytes_ ABSL_GUARDED_BY(mu_) = 0;   // charged for those
+  size_t unsent_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // about: from `next_` on
+  std::optional<SteadyTime> held_since_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<ItemKey, uint64_t> sequence_of_ ABSL_GUARDED_BY(mu_);
   std::vector<ItemKey> refused_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_set<ChunkKey> kept_ ABSL_GUARDED_BY(mu_);
@@ -163,6 +182,7 @@ absl::Status ResendingStream::Append(std::vector<OutgoingItem> items,
       ++num_open_;
       open_bytes_ += static_cast<int64_t>(item.charged_bytes);
       if (connection_) connection_->OnQueued(*item.item);
+      unsent_bytes_ += SizeToSend(item);
       window_.push_back({.outgoing = std::move(item),
                          .sequence = EndLocked(),
                          .limit = limit,
@@ -227,10 +247,12 @@ void ResendingStream::Pump() {
       lock.Lock();
       continue;
     }
-    if (!ready_) break;
+    if (!ready_ || HoldsLocked()) break;
     const InsertConnection::Prepared prepared = connection_->Prepare(
         window_, next_ - base_, SendableEndLocked() - base_);
     next_ += prepared.num_items;
+    if (next_ == EndLocked()) unsent_bytes_ = 0;
+    held_since_.reset();
     if (!prepared.to_send) {
       if (prepared.num_items == 0) break;
       continue;
@@ -244,6 +266,19 @@ void ResendingStream::Pump() {
   pumping_ = false;
   if (num_waiters_ > 0 && !status_.ok()) changed_.NotifyAll();
 }  // namespace
+
+bool ResendingStream::HoldsLocked() {
+  const bool on_their_way = base_ < next_;
+  if (!on_their_way || num_waiters_ > 0 || unsent_bytes_ >= kWorthABatchBytes ||
+      EndLocked() - next_ >= kWorthABatchItems) {
+    return false;
+  }
+  const SteadyTime now = Clock::Real().Now();
+  if (!held_since_) held_since_ = now;
+  if (now - *held_since_ >= kMaxHold) return false;
+  ScheduleTurnLocked(*held_since_ + kMaxHold);
+  return true;
+}
 
 void ResendingStream::ScheduleTurnLocked(SteadyTime when) {
   if (turn_at_ <= when) return;
@@ -275,15 +310,17 @@ absl::Status ResendingStream::AwaitPending(int64_t max_pending,
   AwayTimer away(*endpoint_);
   InterruptPoll interrupt(wait);
   MutexLock lock(mu_);
-  if (connection_ == nullptr && num_open_ > max_pending) {
+  ++num_waiters_;
+  if (num_open_ > max_pending && (connection_ == nullptr || held_since_)) {
     // Somebody waits now: no reason to sit out a pause that has grown long.
-    backoff_.Reset();
-    retry_at_ = std::min(retry_at_, Clock::Real().Now());
+    if (connection_ == nullptr) {
+      backoff_.Reset();
+      retry_at_ = std::min(retry_at_, Clock::Real().Now());
+    }
     lock.Unlock();
     Pump();
     lock.Lock();
   }
-  ++num_waiters_;
   absl::Status result;
   while (result.ok()) {
     if (std::exchange(news_, false) && connection_) {
@@ -399,7 +436,8 @@ void ResendingStream::OnDone(InsertDone done) {
     if (FinishLocked(key, gone)) refused_.push_back(key);
   }
   if (num_waiters_ > 0) changed_.NotifyAll();
-  if (next_ < sendable || next_ == EndLocked()) return;
+  const bool may_go = held_since_.has_value() || next_ >= sendable;
+  if (!may_go || next_ == EndLocked()) return;
   lock.Unlock();
   Pump();
   lock.Lock();

@@ -106,6 +106,32 @@ TEST_P(InsertStreamTest, KeptChunksServeLaterItems) {
   EXPECT_EQ(server.table("t").size(), 6);
 }
 
+TEST_P(InsertStreamTest, WhatGathersGoesThoughNobodyWaits) {
+  TestServer server({UniformTable("t")});
+  Connect(server);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(stream_->Append(Items("t", 1)).ok());
+  }
+  EXPECT_TRUE(Eventually([&] { return stream_->num_pending() == 0; }));
+  EXPECT_EQ(server.table("t").size(), 20);
+}
+
+TEST_P(InsertStreamTest, SmallItemsThatGatherKeepTheirOrder) {
+  TestServer server({UniformTable("t")});
+  Connect(server);
+  std::vector<ItemKey> keys;
+  for (int i = 0; i < 500; ++i) {
+    std::vector<OutgoingItem> one = Items("t", 1);
+    keys.push_back(one[0].item->key());
+    ASSERT_TRUE(stream_->Append(std::move(one)).ok());
+  }
+  ASSERT_TRUE(stream_->AwaitPending(0, Soon()).ok());
+  auto client = BothWaysTest::Connect(server);
+  auto sampler = *client->NewSampler({.table = "t", .max_samples = 1});
+  EXPECT_EQ(server.table("t").size(), 500);
+  EXPECT_EQ(sampler->Next(Soon())->key, keys[0]);
+}
+
 TEST_P(InsertStreamTest, KeptChunksOutliveAServer) {
   TestServer server({UniformTable("t")});
   Connect(server);
