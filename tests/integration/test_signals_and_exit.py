@@ -23,6 +23,17 @@ _BLOCKED = {
     "many samples": "list(client.sample('fifo', 100))",
     "flush": "flush()",
     "leaving a writer": "leave()",
+    "trajectory_writer.flush": "trajectory_writer().flush()",
+    "trajectory_writer.flush with a timeout": "trajectory_writer().flush(timeout_ms=100_000)",
+    "trajectory_writer.end_episode": "trajectory_writer().end_episode()",
+    "leaving a trajectory_writer": "trajectory_writer().__exit__(None, None, None)",
+    "structured_writer.flush": "structured_writer().flush()",
+    "structured_writer.end_episode": "structured_writer().end_episode()",
+    "new trajectory_writer": "nowhere.trajectory_writer(1)",
+    "load": "client.load('queue', np.arange(9))",
+    "sampler": "next(client.sampler('fifo'))",
+    "sampler of two workers": "next(client.sampler('fifo', num_workers=2))",
+    "sampler of batches": "next(client.sampler('fifo', batch_size=2, timeout=100))",
     "server_info": "nowhere.server_info()",
     "server_info with a timeout": "nowhere.server_info(100)",
     "reset": "nowhere.reset('t')",
@@ -34,6 +45,7 @@ _BLOCKED = {
 
 _CLIENT = """
 import sys
+import numpy as np
 import reverb
 
 client = reverb.Client(sys.argv[1])
@@ -45,6 +57,19 @@ def writer():
     result = client.writer(1)
     result.append([1])
     result.create_item("queue", 1, 1.0)
+    return result
+
+def trajectory_writer():
+    result = client.trajectory_writer(1)
+    result.append([1])
+    result.create_item("queue", 1.0, [result.history[0][:]])
+    return result
+
+def structured_writer():
+    pattern = reverb.structured_writer.pattern_from_transform([1], lambda ref: {"x": ref[0][-1]})
+    result = client.structured_writer(
+        [reverb.structured_writer.create_config(pattern, "queue", conditions=())])
+    result.append([1])
     return result
 
 def flush():
