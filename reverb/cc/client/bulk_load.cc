@@ -334,7 +334,7 @@ absl::StatusOr<bool> BulkLoad::Advance(const WaitOptions& wait) {
     WaitOptions until = wait;
     until.deadline = std::min(
         wait.deadline, options_.try_once ? give_up_at_ : options_.deadline);
-    const absl::Status status = stream_->AwaitPending(allowed, until);
+    absl::Status status = stream_->AwaitPending(allowed, until);
     const SteadyTime now = Clock::Real().Now();
     const int64_t inserted = CountInserted();
     if (inserted > std::exchange(last_inserted_, inserted)) {
@@ -356,7 +356,7 @@ absl::Status BulkLoad::Fail(const WaitOptions& wait) {
   // What became of those that wait no longer?
   WaitOptions until = wait;
   until.deadline = Clock::Real().Now() + kAnswerGrace;
-  const absl::Status status = stream_->AwaitPending(0, until);
+  absl::Status status = stream_->AwaitPending(0, until);
   if (!status.ok() && !absl::IsDeadlineExceeded(status)) return status;
   const int64_t inserted = CountInserted();
   std::string text =
