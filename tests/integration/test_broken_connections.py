@@ -150,18 +150,24 @@ def test_two_streams_of_one_session_overlap(proxy):
 
 def test_single_inserts(proxy):
     client = _client(proxy)
+    done = 0
     stop = threading.Event()
 
     def cut():
+        # Once per insert at most: a slow machine gets through as well.
         rng = random.Random(0)
-        while not stop.wait(rng.uniform(0.005, 0.03)):
-            proxy.cut()
+        cut_at = -1
+        while not stop.wait(rng.uniform(0.001, 0.02)):
+            if done != cut_at:
+                cut_at = done
+                proxy.cut()
 
     cutting = threading.Thread(target=cut)
     cutting.start()
     try:
         for i in range(100):
             client.insert(np.int64(i), {"queue": 1.0})
+            done += 1
     finally:
         stop.set()
         cutting.join()
