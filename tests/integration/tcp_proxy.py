@@ -18,13 +18,26 @@ class _Connection:
         self.server = socket.create_connection(("127.0.0.1", proxy.target_port))
         # Bytes from the client that still pass before the connection is cut.
         self.bytes_left = proxy.cut_after_bytes
+        self._directions = 2
+        self._lock = threading.Lock()
         for source, sink, from_client in (
             (self.client, self.server, True),
             (self.server, self.client, False),
         ):
             threading.Thread(
-                target=self._forward, args=(source, sink, from_client), daemon=True
+                target=self._run, args=(source, sink, from_client), daemon=True
             ).start()
+
+    def _run(self, source: socket.socket, sink: socket.socket, from_client: bool) -> None:
+        self._forward(source, sink, from_client)
+        # Closed by the last one that uses them: the system gives the number of a closed socket
+        # to the next, whose bytes the other direction would take.
+        with self._lock:
+            self._directions -= 1
+            last = self._directions == 0
+        if last:
+            self.client.close()
+            self.server.close()
 
     def _forward(self, source: socket.socket, sink: socket.socket, from_client: bool) -> None:
         while True:
@@ -55,13 +68,11 @@ class _Connection:
         for end in (self.client, self.server):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
-            end.close()
 
     def close_client_side(self) -> None:
         """The client loses the connection; the server doesn't notice."""
         with contextlib.suppress(OSError):
             self.client.shutdown(socket.SHUT_RDWR)
-        self.client.close()
 
 
 class TcpProxy:

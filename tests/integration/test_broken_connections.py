@@ -165,14 +165,14 @@ def test_single_inserts(proxy):
     cutting = threading.Thread(target=cut)
     cutting.start()
     try:
-        for i in range(100):
+        for i in range(50):
             client.insert(np.int64(i), {"queue": 1.0})
             done += 1
     finally:
         stop.set()
         cutting.join()
-    assert _taken(proxy) == list(range(100))
-    assert _inserted(proxy) == 100
+    assert _taken(proxy) == list(range(50))
+    assert _inserted(proxy) == 50
 
 
 def test_more_items_than_a_server_remembers(proxy):
