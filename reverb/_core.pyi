@@ -91,6 +91,11 @@ class Client:
         """
         The id of the server's state, and (name, TableInfo bytes) of each table.
         """
+    @property
+    def transport(self) -> str:
+        """
+        The way to the server as of now: 'in_process', 'unix' (its socket on this host) or 'tcp'.
+        """
 class ColumnHistory:
     """
     What was appended to one column since the history was last cleared.

@@ -28,7 +28,9 @@ def _server():
 
 
 @pytest.fixture
-def proxy(_server):
+def proxy(_server, monkeypatch):
+    # The clients stay on the connections that are broken.
+    monkeypatch.setenv("REVERB_UNIX_SOCKET", "0")
     direct = reverb.Client(_server.address)
     for table in ("queue", "tiny"):
         direct.reset(table)

@@ -9,18 +9,26 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
+#include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 
+#include "reverb/cc/client/endpoint.h"
+#include "reverb/cc/client/same_host.h"
+#include "reverb/cc/rpc/metadata.h"
 #include "reverb/cc/rpc/runtime.h"
+#include "reverb/cc/rpc/unix_socket.h"
 #include "reverb/cc/support/mutex.h"
 
 namespace reverb {
@@ -33,6 +41,10 @@ constexpr int kMaxReconnectMs = 1000;
 constexpr int kConnectAttemptMs = 10'000;
 
 constexpr std::chrono::seconds kLookupPeriod{1};
+
+// What the first call waits at most for a unix socket, so that the streams
+// which follow use it: the answer takes about 1 ms.
+constexpr std::chrono::milliseconds kUnixSocketWait{100};
 
 std::shared_ptr<grpc::Channel> NewChannel(const std::string& target,
                                           bool pings) {
@@ -138,6 +150,17 @@ Channels::Channels(std::string target)
 std::shared_ptr<grpc::Channel> Channels::Best() {
   const bool one = HasOneAddress();
   MutexLock lock(mu_);
+  if (one && unix_ != nullptr) return unix_;
+  return OverTcpLocked(one);
+}
+
+std::shared_ptr<grpc::Channel> Channels::OverTcp() {
+  const bool one = HasOneAddress();
+  MutexLock lock(mu_);
+  return OverTcpLocked(one);
+}
+
+std::shared_ptr<grpc::Channel> Channels::OverTcpLocked(bool one) {
   if (one && pings_allowed_ && !pings_refused_) {
     if (pinging_ == nullptr) pinging_ = NewChannel(target_, /*pings=*/true);
     return pinging_;
@@ -146,18 +169,86 @@ std::shared_ptr<grpc::Channel> Channels::Best() {
   return quiet_;
 }
 
-void Channels::NotePingsAllowed() {
-  MutexLock lock(mu_);
-  pings_allowed_ = true;
+void Channels::NoteServer(const rpc::Metadata& metadata) {
+  const auto id = rpc::FindMetadata(metadata, rpc::kServerIdKey);
+  if (!id) return;
+  const auto path = rpc::FindMetadata(metadata, rpc::kUnixSocketKey);
+  const bool one = HasOneAddress();
+  {
+    MutexLock lock(mu_);
+    pings_allowed_ = true;
+    if (!path || !one || attempting_ || unix_ != nullptr ||
+        unreachable_ == *id || !rpc::UnixSocketsWanted()) {
+      return;
+    }
+    attempting_ = true;
+  }
+  ConnectSameHost(std::string(*path), std::string(*id),
+                  [weak = weak_from_this(), id = std::string(*id)](
+                      std::shared_ptr<grpc::Channel> channel) {
+                    if (auto self = weak.lock()) {
+                      self->NoteUnixSocket(id, std::move(channel));
+                    }
+                  });
 }
 
-void Channels::NoteLost(absl::string_view text) {
-  if (!absl::StrContains(text, "too_many_pings") &&
-      !absl::StrContains(text, "Too many pings")) {
+void Channels::NoteUnixSocket(const std::string& server_id,
+                              std::shared_ptr<grpc::Channel> channel) {
+  MutexLock lock(mu_);
+  attempting_ = false;
+  if (channel == nullptr) {
+    unreachable_ = server_id;
+  } else {
+    unix_ = std::move(channel);
+    ++generation_;
+  }
+  attempted_.NotifyAll();
+}
+
+void Channels::WaitForUnixSocket() {
+  const SteadyTime until = Clock::Real().Now() + kUnixSocketWait;
+  MutexLock lock(mu_);
+  while (attempting_ && attempted_.WaitUntil(mu_, until)) {
+  }
+}
+
+void Channels::NoteLost(const grpc::Channel& channel,
+                        const absl::Status& status) {
+  // A call that ended well, or that we cancelled, says nothing about its
+  // connection.
+  if (status.ok() || absl::IsCancelled(status) || !IsLostConnection(status)) {
     return;
   }
+  std::shared_ptr<grpc::Channel> lost;  // let go after unlocking
   MutexLock lock(mu_);
-  pings_refused_ = true;
+  if (unix_.get() == &channel) {
+    lost.swap(unix_);
+    ++generation_;
+    return;
+  }
+  if (absl::StrContains(status.message(), "too_many_pings") ||
+      absl::StrContains(status.message(), "Too many pings")) {
+    pings_refused_ = true;
+  }
+}
+
+bool Channels::IsConnected(grpc::Channel& channel) {
+  {
+    MutexLock lock(mu_);
+    if (unix_.get() == &channel) return true;
+  }
+  return channel.GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_READY;
+}
+
+bool Channels::UsesUnixSocket() {
+  const bool one = HasOneAddress();
+  MutexLock lock(mu_);
+  return one && unix_ != nullptr;
+}
+
+int64_t Channels::generation() {
+  MutexLock lock(mu_);
+  return generation_;
 }
 
 bool Channels::HasOneAddress() {

@@ -237,6 +237,9 @@ Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Client::~Client() = default;
 
 const Client::Options& Client::options() const { return impl_->options(); }
+absl::string_view Client::transport() const {
+  return impl_->endpoint().transport();
+}
 
 Client::InsertOutcome Client::Insert(
     absl::Span<const TensorView> columns, Priorities priorities,

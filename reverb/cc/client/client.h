@@ -58,6 +58,10 @@ class Client : public std::enable_shared_from_this<Client> {
 
   const Options& options() const;
 
+  // The way to the server as of now: "in_process", "unix" (its unix socket on
+  // this host) or "tcp".
+  absl::string_view transport() const;
+
   // One step of flat `columns`, and an item of length 1 per entry of
   // `priorities`, in order; waits until all are confirmed. A status of
   // DeadlineExceeded comes with what became of each table's item. `structure`

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 #include "reverb/cc/client/local_backend.h"
 #include "reverb/cc/client/remote_backend.h"
@@ -94,10 +96,19 @@ absl::Status Endpoint::Check() const {
 }
 
 bool Endpoint::StreamsAreAlike() {
-  if (options_.allow_in_process && FindLocalServer(options_.target)) {
-    return true;
-  }
-  return remote_->HasOneAddress();
+  return IsInProcess() || remote_->HasOneAddress();
+}
+
+int64_t Endpoint::generation() { return remote_->generation(); }
+
+absl::string_view Endpoint::transport() {
+  if (IsInProcess()) return "in_process";
+  return remote_->UsesUnixSocket() ? "unix" : "tcp";
+}
+
+bool Endpoint::IsInProcess() const {
+  return options_.allow_in_process &&
+         FindLocalServer(options_.target) != nullptr;
 }
 
 void Endpoint::Adopt(const std::shared_ptr<Closable>& child) {

@@ -13,12 +13,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 
 #include "reverb/cc/client/backend.h"
 #include "reverb/cc/support/clock.h"
@@ -60,6 +62,10 @@ class Endpoint : public std::enable_shared_from_this<Endpoint> {
   // Whether a stream may be kept for another call: only while all streams
   // reach the same server.
   bool StreamsAreAlike();
+  // Changes when new streams take another way than those before.
+  int64_t generation();
+  // The way as of now: "in_process", "unix" or "tcp".
+  absl::string_view transport();
 
   // Has `child` closed with the endpoint; at once if that was closed.
   void Adopt(const std::shared_ptr<Closable>& child);
@@ -74,6 +80,8 @@ class Endpoint : public std::enable_shared_from_this<Endpoint> {
 
  private:
   explicit Endpoint(Options options);
+
+  bool IsInProcess() const;
 
   const Options options_;
   const std::shared_ptr<RemoteBackend> remote_;

@@ -121,7 +121,8 @@ absl::StatusOr<std::string> RemoteBackend::Call(const CallOptions& options,
   InterruptPoll interrupt(wait);
   Backoff backoff;
   while (true) {
-    const std::shared_ptr<grpc::Channel> channel = channels_->Best();
+    const std::shared_ptr<grpc::Channel> channel =
+        options.repeatable ? channels_->Best() : channels_->OverTcp();
     UnaryCall call(channel, options.method, options.wait_for_ready, request,
                    wait.deadline);
     while (true) {
@@ -130,9 +131,7 @@ absl::StatusOr<std::string> RemoteBackend::Call(const CallOptions& options,
       const SteadyTime now = Clock::Real().Now();
       REVERB_RETURN_IF_ERROR(endpoint_.Check());
       REVERB_RETURN_IF_ERROR(interrupt.Check(now));
-      REVERB_RETURN_IF_ERROR(away.Check(
-          channel->GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_READY,
-          now));
+      REVERB_RETURN_IF_ERROR(away.Check(channels_->IsConnected(*channel), now));
     }
     const absl::Status status = call.status();
     if (status.ok()) {
@@ -142,12 +141,12 @@ absl::StatusOr<std::string> RemoteBackend::Call(const CallOptions& options,
             rpc::FindMetadata(call.metadata(), rpc::kFeaturesKey);
         expect_wait_.store(features &&
                            rpc::HasFeature(*features, rpc::kWaitFeature));
-        // One of ours: from now on its silence is noticed too.
-        if (features) channels_->NotePingsAllowed();
+        channels_->NoteServer(call.metadata());
+        channels_->WaitForUnixSocket();
       }
       return call.TakeResponse();
     }
-    if (IsLostConnection(status)) channels_->NoteLost(status.message());
+    channels_->NoteLost(*channel, status);
     if (!options.repeatable || !IsLostConnection(status)) {
       return AtTarget(endpoint_.options().target, status);
     }

@@ -9,6 +9,7 @@
 #define REVERB_CC_CLIENT_REMOTE_BACKEND_H_
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -38,6 +39,8 @@ class RemoteBackend final : public Backend {
   std::unique_ptr<SampleStream> NewSampleStream() override;
 
   bool HasOneAddress() { return channels_->HasOneAddress(); }
+  bool UsesUnixSocket() { return channels_->UsesUnixSocket(); }
+  int64_t generation() { return channels_->generation(); }
 
  private:
   struct CallOptions {

@@ -55,7 +55,8 @@ class RemoteInsert final : public InsertConnection,
                const std::string& session_id)
       : channels_(std::move(channels)),
         expect_wait_(expect_wait),
-        stub_(channels_->Best()) {
+        channel_(channels_->Best()),
+        stub_(channel_) {
     context_.AddMetadata(
         rpc::kFeaturesKey,
         absl::StrCat(rpc::kSessionFeature, ",", rpc::kWaitFeature));
@@ -128,6 +129,7 @@ class RemoteInsert final : public InsertConnection,
 
   const std::shared_ptr<Channels> channels_;
   const bool expect_wait_;
+  const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub stub_;
   grpc::ClientContext context_;  // outlives the call
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
@@ -267,9 +269,7 @@ void RemoteInsert::OnMetadata(bool ok) {
     if (features && rpc::HasFeature(*features, rpc::kWaitFeature)) {
       feature = WaitFeature::kOffered;
     }
-    if (rpc::FindMetadata(metadata, rpc::kServerIdKey)) {
-      channels_->NotePingsAllowed();
-    }
+    channels_->NoteServer(metadata);
   }
   wait_feature_.store(feature);
   BeginRead();
@@ -303,7 +303,7 @@ void RemoteInsert::OnWritten(bool ok) {
 void RemoteInsert::OnFinished(bool /*ok*/) {
   absl::Status status =
       rpc::FromGrpcStatus(final_status_, context_.GetServerTrailingMetadata());
-  if (IsLostConnection(status)) channels_->NoteLost(status.message());
+  channels_->NoteLost(*channel_, status);
   if (!broken_.ok()) status = broken_;
   if (auto sink = sink_.lock()) sink->OnEnded(this, std::move(status));
 }

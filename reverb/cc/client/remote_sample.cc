@@ -48,7 +48,9 @@ class OwnedMessage final : public SampleAssembler::Message {
 class RemoteSample final : public SampleStream {
  public:
   explicit RemoteSample(std::shared_ptr<Channels> channels)
-      : channels_(std::move(channels)), stub_(channels_->Best()) {
+      : channels_(std::move(channels)),
+        channel_(channels_->Best()),
+        stub_(channel_) {
     context_.AddMetadata(rpc::kFeaturesKey, std::string(rpc::kWaitFeature));
     call_ = stub_.PrepareCall(&context_, rpc::kSampleStreamMethod, &queue_);
     call_->StartCall(TagOf(kStart));
@@ -146,17 +148,15 @@ class RemoteSample final : public SampleStream {
                      ? rpc::FromGrpcStatus(final_status_,
                                            context_.GetServerTrailingMetadata())
                      : broken_;
-        if (IsLostConnection(*ended_)) channels_->NoteLost(ended_->message());
+        channels_->NoteLost(*channel_, *ended_);
         return;
     }
   }
 
   void HandleMessage(bool ok) {
     if (!ok) return BeginFinish();
-    if (!std::exchange(seen_metadata_, true) &&
-        rpc::FindMetadata(context_.GetServerInitialMetadata(),
-                          rpc::kServerIdKey)) {
-      channels_->NotePingsAllowed();
+    if (!std::exchange(seen_metadata_, true)) {
+      channels_->NoteServer(context_.GetServerInitialMetadata());
     }
     absl::Status status =
         assembler_.Add(std::make_unique<OwnedMessage>(incoming_));
@@ -168,6 +168,7 @@ class RemoteSample final : public SampleStream {
   }
 
   const std::shared_ptr<Channels> channels_;
+  const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub stub_;
   grpc::CompletionQueue queue_;
   grpc::ClientContext context_;  // outlives the call

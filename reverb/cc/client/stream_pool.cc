@@ -4,6 +4,7 @@
 #include "reverb/cc/client/stream_pool.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -28,9 +29,12 @@ std::shared_ptr<InsertStream> StreamPool::Take() {
   std::vector<std::shared_ptr<InsertStream>> stale;
   std::shared_ptr<InsertStream> stream;
   const bool alike = endpoint_->StreamsAreAlike();
+  const int64_t generation = endpoint_->generation();
   {
     MutexLock lock(mu_);
-    if (!alike) stale.swap(idle_);
+    if (!alike || std::exchange(generation_, generation) != generation) {
+      stale.swap(idle_);
+    }
     while (stream == nullptr && !idle_.empty()) {
       stream = std::move(idle_.back());
       idle_.pop_back();

@@ -11,6 +11,7 @@
 #ifndef REVERB_CC_CLIENT_STREAM_POOL_H_
 #define REVERB_CC_CLIENT_STREAM_POOL_H_
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -37,6 +38,7 @@ class StreamPool {
   const std::shared_ptr<Endpoint> endpoint_;
   Mutex mu_;
   std::vector<std::shared_ptr<InsertStream>> idle_ ABSL_GUARDED_BY(mu_);
+  int64_t generation_ ABSL_GUARDED_BY(mu_) = 0;  // of the endpoint
 };
 
 }  // namespace reverb

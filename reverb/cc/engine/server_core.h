@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -62,6 +63,10 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   const StateId& state_id() const { return state_id_; }
   // 32 hex digits that name this server for its life.
   const std::string& server_id() const { return server_id_; }
+  // Where clients on this host reach the server too; empty: nowhere. Set
+  // before the first call is served.
+  const std::string& unix_socket() const { return unix_socket_; }
+  void set_unix_socket(std::string path) { unix_socket_ = std::move(path); }
 
   // `session_id`: the session that the stream continues; empty: none.
   std::shared_ptr<InsertSession> OpenInsertSession(
@@ -91,6 +96,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   const Clock& clock_;
   const StateId state_id_;
   const std::string server_id_;
+  std::string unix_socket_;
   absl::flat_hash_map<absl::string_view, std::shared_ptr<Table>> by_name_;
   SessionStore sessions_;
 

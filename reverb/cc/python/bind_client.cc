@@ -193,6 +193,8 @@ class PyClient {
                           std::move(tables));
   }
 
+  std::string transport() { return std::string(client_.get()->transport()); }
+
   void Close() {
     const std::shared_ptr<Client> client = client_.get();
     WithoutGil([&] {
@@ -261,6 +263,9 @@ void BindClient(py::module_& module) {
            py::arg("timeout") = py::none(),
            "The id of the server's state, and (name, TableInfo bytes) of each "
            "table.")
+      .def_property_readonly("transport", &PyClient::transport,
+                             "The way to the server as of now: 'in_process', "
+                             "'unix' (its socket on this host) or 'tcp'.")
       .def("close", &PyClient::Close,
            "Ends all waiting calls and refuses later ones.");
 }

@@ -29,6 +29,9 @@ using Metadata = std::multimap<grpc::string_ref, grpc::string_ref>;
 inline constexpr char kFeaturesKey[] = "reverb-features";
 // Initial metadata: 32 hex digits that name the server for its life.
 inline constexpr char kServerIdKey[] = "reverb-server-id";
+// Initial metadata: the path of a unix socket where clients of the same user
+// on the same host reach the server too.
+inline constexpr char kUnixSocketKey[] = "reverb-unix";
 // Trailer, "1": the stream ends because the server is stopping.
 inline constexpr char kStoppingKey[] = "reverb-stopping";
 // Trailer: an ErrorInfo message.

@@ -22,7 +22,9 @@ constexpr absl::string_view kOfferedFeatures = "session,wait";
 
 CallMetadata::CallMetadata(const ServerCore& core,
                            grpc::CallbackServerContext* context)
-    : context_(context), server_id_(core.server_id()) {
+    : context_(context),
+      server_id_(core.server_id()),
+      unix_socket_(core.unix_socket()) {
   const std::optional<absl::string_view> wanted =
       rpc::FindMetadata(context->client_metadata(), rpc::kFeaturesKey);
   if (wanted.has_value()) {
@@ -34,6 +36,9 @@ bool CallMetadata::AddInitial() {
   if (!features_.has_value()) return false;
   context_->AddInitialMetadata(rpc::kFeaturesKey, *features_);
   context_->AddInitialMetadata(rpc::kServerIdKey, server_id_);
+  if (!unix_socket_.empty()) {
+    context_->AddInitialMetadata(rpc::kUnixSocketKey, unix_socket_);
+  }
   return true;
 }
 

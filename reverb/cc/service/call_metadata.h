@@ -32,6 +32,7 @@ class CallMetadata {
  private:
   grpc::CallbackServerContext* const context_;
   const std::string server_id_;
+  const std::string unix_socket_;        // empty: none
   std::optional<std::string> features_;  // set: the caller negotiates
 };
 

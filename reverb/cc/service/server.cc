@@ -26,8 +26,11 @@
 
 #include "reverb/cc/engine/registry.h"
 #include "reverb/cc/rpc/runtime.h"
+#include "reverb/cc/rpc/unix_socket.h"
 #include "reverb/cc/service/service.h"
+#include "reverb/cc/service/unix_listener.h"
 #include "reverb/cc/support/fork_guard.h"
+#include "reverb/cc/support/log.h"
 #include "reverb/cc/support/mutex.h"
 #include "reverb/cc/support/status_macros.h"
 
@@ -77,10 +80,14 @@ class RunningServer {
   explicit RunningServer(std::shared_ptr<ServerCore> core)
       : core_(std::move(core)), service_(core_) {}
 
+  // Before calls are served, which tell of it.
+  void OfferUnixSocket();
+
   const std::shared_ptr<ServerCore> core_;
   Service service_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;  // refers to service_
+  std::unique_ptr<UnixListener> unix_;    // refers to server_; null: none
 
   Mutex mu_;
   CondVar stopped_;
@@ -99,6 +106,18 @@ ServerList& GetServerList() {
   return *list;
 }
 
+void RunningServer::OfferUnixSocket() {
+  if (!rpc::UnixSocketsWanted()) return;
+  auto listener = UnixListener::Create();
+  if (!listener.ok()) {
+    LogInfo(absl::StrCat("clients on this host stay on TCP: ",
+                         listener.status().message()));
+    return;
+  }
+  unix_ = *std::move(listener);
+  core_->set_unix_socket(unix_->path());
+}
+
 absl::StatusOr<std::shared_ptr<RunningServer>> RunningServer::Start(
     std::shared_ptr<ServerCore> core, int port) {
   std::shared_ptr<RunningServer> running(new RunningServer(std::move(core)));
@@ -111,6 +130,7 @@ absl::StatusOr<std::shared_ptr<RunningServer>> RunningServer::Start(
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(),
                            &running->port_);
   builder.RegisterCallbackGenericService(&running->service_);
+  running->OfferUnixSocket();
   running->server_ = builder.BuildAndStart();
   if (running->server_ == nullptr || running->port_ <= 0) {
     const int error = TryBind(family, port);
@@ -118,6 +138,7 @@ absl::StatusOr<std::shared_ptr<RunningServer>> RunningServer::Start(
         "can't listen on port ", port, ": ",
         error == 0 ? "the address could not be bound" : std::strerror(error)));
   }
+  if (running->unix_ != nullptr) running->unix_->Serve(*running->server_);
   RegisterServer(running->port_, running->core_);
 
   ServerList& list = GetServerList();
@@ -135,6 +156,7 @@ void RunningServer::Stop() {
     state_ = State::kStopping;
   }
   UnregisterServer(port_, core_.get());
+  unix_.reset();
   core_->Close();
   // Waits for the streams, which end by themselves now, and cancels those that
   // have not ended in time. Returns when no reaction can come any more.
