@@ -440,6 +440,27 @@ class TestConfigure:
             writer.append(i)
         assert writer.history[-9:].numpy().tolist() == list(range(9))
 
+    def test_what_is_refused_changes_nothing(self, client):
+        writer = client.trajectory_writer(2)
+        writer.configure(("a",), num_keep_alive_refs=2, max_chunk_length=2)
+        writer.append({"a": 0})
+        with pytest.raises(RuntimeError, match="flush"):
+            writer.configure(("a",), num_keep_alive_refs=5, max_chunk_length=None)
+        for i in range(1, 6):
+            writer.append({"a": i, "b": i})
+        assert [r is None for r in writer.history["b"]] == [True] * 4 + [False] * 2
+
+    def test_all_environments_or_none(self, client):
+        writer = client.trajectory_writer(2)
+        writer.configure((), num_keep_alive_refs=2, max_chunk_length=2)
+        writer.append_batch(np.arange(2), episode_ends=[True, False])
+        with pytest.raises(RuntimeError, match="flush"):
+            writer.configure((), num_keep_alive_refs=5, max_chunk_length=5)
+        for i in range(4):
+            writer.append_batch(np.arange(2) + 10 * i)
+        for env in writer.envs:
+            assert [r is None or r.expired for r in env.history][-3:] == [True, False, False]
+
 
 class TestFlush:
     def test_leaves_the_newest_items_pending(self, client):

@@ -97,19 +97,20 @@ int64_t CellColumn::ChunkLength() const {
   return tuner_.length();
 }
 
-absl::Status CellColumn::Configure(const ColumnOptions& options) {
-  if (!blocks_.empty() && !blocks_.back()->closed()) {
-    return absl::FailedPreconditionError(
-        "a column can't be configured while a chunk of it is being filled: "
-        "flush first");
-  }
+absl::Status CellColumn::CheckConfigure() const {
+  if (blocks_.empty() || blocks_.back()->closed()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "a column can't be configured while a chunk of it is being filled: "
+      "flush first");
+}
+
+void CellColumn::Configure(const ColumnOptions& options) {
   options_ = options;
   {
     MutexLock lock(mu_);
     tuner_ = ChunkLengthTuner(options.num_keep_alive_refs);
   }
   ExpireBefore(num_cells_ - options_.num_keep_alive_refs);
-  return absl::OkStatus();
 }
 
 void CellColumn::CloseBlock() {

@@ -68,7 +68,9 @@ class CellColumn : public RefCounted<CellColumn> {
   CellRef Append(const TensorView& cell, uint64_t episode_id, int32_t step);
 
   // FailedPrecondition if a chunk has been begun.
-  absl::Status Configure(const ColumnOptions& options);
+  absl::Status CheckConfigure() const;
+  // Requires CheckConfigure().ok().
+  void Configure(const ColumnOptions& options);
   // Ends the open chunk: the next cell begins another.
   void CloseBlock();
   // All cells expire.

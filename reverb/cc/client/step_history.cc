@@ -45,17 +45,22 @@ void StepHistory::AddColumn(const ColumnOptions& options, int64_t window) {
       static_cast<size_t>(std::min<int64_t>(length_, window)));
 }
 
-absl::Status StepHistory::Configure(int column, const ColumnOptions& options,
-                                    int64_t window) {
+absl::Status StepHistory::CheckConfigure(int column) const {
+  MutexLock lock(mu_);
+  const absl::Status status =
+      columns_[static_cast<size_t>(column)].cells->CheckConfigure();
+  return status.ok() ? status : OfColumn(column, status);
+}
+
+void StepHistory::Configure(int column, const ColumnOptions& options,
+                            int64_t window) {
   MutexLock lock(mu_);
   Column& changed = columns_[static_cast<size_t>(column)];
-  absl::Status status = changed.cells->Configure(options);
-  if (!status.ok()) return OfColumn(column, status);
+  changed.cells->Configure(options);
   changed.window = window;
   while (static_cast<int64_t>(changed.retained.size()) > window) {
     changed.retained.pop_front();
   }
-  return absl::OkStatus();
 }
 
 absl::Status StepHistory::Check(absl::Span<const int> columns,

@@ -39,8 +39,9 @@ class StepHistory {
   // `window` steps. Columns are numbered from 0.
   void AddColumn(const ColumnOptions& options, int64_t window);
   // FailedPrecondition while a chunk of the column is being filled.
-  absl::Status Configure(int column, const ColumnOptions& options,
-                         int64_t window);
+  absl::Status CheckConfigure(int column) const;
+  // Requires that `CheckConfigure` has passed.
+  void Configure(int column, const ColumnOptions& options, int64_t window);
 
   // Whether `cells[i]` can be given to column `columns[i]`, which may be one
   // that is yet to be added: dtype and shape as before (InvalidArgument), and

@@ -144,9 +144,13 @@ void TrajectoryWriter::WidenWindow(int64_t num_keep_alive_refs) {
 
 absl::Status TrajectoryWriter::Configure(int column,
                                          const ColumnOptions& options) {
+  // Of all environments or of none.
   for (const std::shared_ptr<StepHistory>& history : histories_) {
-    REVERB_RETURN_IF_ERROR(history->Configure(
-        column, options, std::max(window_, options.num_keep_alive_refs)));
+    REVERB_RETURN_IF_ERROR(history->CheckConfigure(column));
+  }
+  WidenWindow(options.num_keep_alive_refs);
+  for (const std::shared_ptr<StepHistory>& history : histories_) {
+    history->Configure(column, options, window_);
   }
   return absl::OkStatus();
 }

@@ -71,6 +71,7 @@ class TrajectoryWriter {
   // Of columns that are yet to come as well: histories keep as many steps as
   // the largest `num_keep_alive_refs` there has been.
   void WidenWindow(int64_t num_keep_alive_refs);
+  // FailedPrecondition while a chunk of the column is being filled.
   absl::Status Configure(int column, const ColumnOptions& options);
 
   // Queues an item and returns its key. Waits for nothing but the signature

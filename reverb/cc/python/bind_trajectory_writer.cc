@@ -228,7 +228,6 @@ void PyTrajectoryWriter::Configure(py::handle path, int64_t num_keep_alive_refs,
   const py::object options =
       py::cast(std::make_pair(num_keep_alive_refs, max_chunk_length));
   if (PyObject_Hash(path.ptr()) == -1) throw py::error_already_set();
-  writer.WidenWindow(num_keep_alive_refs);
   for (size_t column = 0; column < paths_.size(); ++column) {
     if (!py::object(paths_[column]).equal(path)) continue;
     const absl::Status status = writer.Configure(
@@ -236,6 +235,8 @@ void PyTrajectoryWriter::Configure(py::handle path, int64_t num_keep_alive_refs,
                                    .max_chunk_length = max_chunk_length});
     if (!status.ok()) ThrowStepError(status, Step());
   }
+  // The column may be yet to come.
+  writer.WidenWindow(num_keep_alive_refs);
   configured_[path] = options;
 }
 

@@ -162,12 +162,13 @@ TEST(StepHistory, ConfigureNeedsAnEndedChunk) {
   StepHistory history;
   WithColumns(history, 1, 4, 3);
   ASSERT_TRUE(Give(history, {0}, {0}).ok());
-  EXPECT_EQ(history.Configure(0, {.num_keep_alive_refs = 1}, 4).code(),
+  EXPECT_EQ(history.CheckConfigure(0).code(),
             absl::StatusCode::kFailedPrecondition);
   ASSERT_TRUE(Give(history, {0}, {1}).ok());
   ASSERT_TRUE(Give(history, {0}, {2}).ok());
   const std::vector<CellRef> cells = history.Range(0, 0, 3, 1);
-  EXPECT_TRUE(history.Configure(0, {.num_keep_alive_refs = 1}, 4).ok());
+  ASSERT_TRUE(history.CheckConfigure(0).ok());
+  history.Configure(0, {.num_keep_alive_refs = 1}, 4);
   EXPECT_TRUE(cells[1].expired());
   EXPECT_FALSE(cells[2].expired());
 }
