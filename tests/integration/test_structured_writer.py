@@ -313,6 +313,18 @@ class TestErrors:
         writer.flush()
         assert _values(client) == [[1], [3]]
 
+    def test_a_refused_step_does_not_set_the_number_of_leaves(self, client):
+        writer = client.structured_writer([_config(lambda ref: ref["a"][-1])])
+        with pytest.raises(TypeError):
+            writer.append([object(), 2, 3])
+        writer.append([1, 2])
+        with pytest.raises(ValueError, match="3 leaves.*2"):
+            writer.append([1, 2, 3])
+        batched = client.structured_writer([_config(lambda ref: ref["a"][-1])])
+        with pytest.raises(ValueError, match="episode_ends"):
+            batched.append_batch([np.arange(2), None, None], episode_ends=[True])
+        batched.append_batch([np.arange(2), None])
+
     @pytest.mark.parametrize("bad", [1.0, [1], "text"])
     def test_another_dtype_or_shape(self, client, bad):
         step = {"a": None, "b": {"c": None}}

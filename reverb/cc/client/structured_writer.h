@@ -71,6 +71,8 @@ class StructuredWriter {
   // episode goes on; the items are not made again.
   absl::Status EndEpisode(int environment, bool clear, const WaitOptions& wait);
 
+  // Whether a step has ever been stored.
+  bool has_steps() const { return mode_ != Mode::kNew; }
   bool step_is_open() const { return environments_[0].steps->step_is_open(); }
   // Of the batches; 0 before the first, and without them.
   int64_t num_envs() const;

@@ -37,12 +37,12 @@ StructuredWriter& PyStructuredWriter::writer() const {
 Layout& PyStructuredWriter::Read(py::handle data) {
   std::vector<py::object> leaves;
   Layout& layout = layouts_.Flatten(data, leaves);
-  if (!num_leaves_) num_leaves_ = leaves.size();
-  if (leaves.size() != *num_leaves_) {
+  if (!writer().has_steps()) num_leaves_ = leaves.size();
+  if (leaves.size() != num_leaves_) {
     Unwrap(WithErrorInfo(absl::InvalidArgumentError(absl::StrCat(
                              "a step has ", leaves.size(),
-                             " leaves, the first one had ", *num_leaves_)),
-                         {.limit = absl::StrCat(*num_leaves_),
+                             " leaves, the first one had ", num_leaves_)),
+                         {.limit = absl::StrCat(num_leaves_),
                           .actual = absl::StrCat(leaves.size())}));
   }
   for (size_t i = 0; i < leaves.size(); ++i) {

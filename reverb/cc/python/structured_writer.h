@@ -54,7 +54,7 @@ class PyStructuredWriter : public DroppedAtExit {
   Layouts layouts_;
   Columns columns_;
   std::vector<int> present_;
-  std::optional<size_t> num_leaves_;  // of every step
+  size_t num_leaves_ = 0;  // of every step, once there is one
 };
 
 }  // namespace reverb::python
