@@ -48,3 +48,24 @@ def start_server():
     yield start
     for server in servers:
         server.close()
+
+
+@pytest.fixture(scope="session")
+def _programs_server():
+    tables = [
+        reverb.Table.queue("queue", 10_000),
+        reverb.Table.queue("other", 10_000),
+        reverb.Table.queue("signed", 10_000, signature=reverb.TensorSpec((None,), "int64")),
+    ]
+    with reverb.Server(tables) as server:
+        yield server
+
+
+@pytest.fixture(scope="session", params=["remote", "in-process"])
+def programs_client(_programs_server, request):
+    """Of a server in this process with the tables of `writer_programs`."""
+    client = _programs_server.localhost_client()
+    if request.param == "remote":
+        address = f"localhost:{_programs_server.port}"
+        client._client = reverb._core.Client(address, allow_in_process=False)
+    return client
