@@ -114,8 +114,6 @@ class _LegacyProgram(Program):
         return info, [np.stack(cells) for cells in zip(*(s.data for s in steps), strict=True)]
 
 
-_STEP = {"a": 0, "b": 1, "c": {"d": 2, "e": 3, "f": 4}}
-
 # Cells of number k, by column.
 _CELLS = (
     lambda k: np.int64(k * 7 % 23 - 11 + 2**32 * (k % 3 - 1)),  # conditions see 32 bits
@@ -191,7 +189,7 @@ class _StructuredProgram(Program):
 
     @staticmethod
     def nest(step):
-        """As `_STEP`; of another number of leaves, as they are."""
+        """Nested, if it is of the right number of leaves."""
         if len(step) != len(_CELLS):
             return step
         return {"a": step[0], "b": step[1], "c": dict(zip("def", step[2:], strict=True))}
@@ -201,11 +199,8 @@ class _StructuredProgram(Program):
             return step[:-1] if self.chance(0.5) else [*step, None]
         column = self.rng.randrange(len(step))
         # What a column is like is known after its first value.
-        bad = fits_no_column if self.seen(column) else object_
+        bad = fits_no_column if column in self.models[0].specs else object_
         return [*step[:column], bad, *step[column + 1 :]]
-
-    def seen(self, column):
-        return column in self.models[0].specs
 
     def append(self):
         self.append_step(self.values(lambda cell: cell(self.number())))
@@ -310,16 +305,16 @@ class _StructuredBatchProgram(_StructuredProgram):
         self.writer.envs[index].end_episode(clear_buffers=clear)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(30))
 def test_legacy_writer(programs_client, seed):
     run(_LegacyProgram, programs_client, seed, 150)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(60))
 def test_structured_writer(programs_client, seed):
     run(_StructuredProgram, programs_client, seed, 100)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(30))
 def test_structured_writer_of_batches(programs_client, seed):
     run(_StructuredBatchProgram, programs_client, seed, 100)

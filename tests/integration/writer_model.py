@@ -88,7 +88,6 @@ class Column:
 
     def configure(self, keep: int, window: int) -> None:
         self.keep, self.window = keep, window
-        self.retained = min(self.retained, window)
         self.expire()
 
     def expire(self) -> None:
